@@ -5,14 +5,14 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
-BENCHES := crowd cutting degrade engine exports hits splits stages
+BENCHES := crowd cutting degrade engine exports rating_hits splits stages
 
-.PHONY: demo pictures test test-extras test-newest test-systems test-lowest pins lint bench clean
+.PHONY: demo docs pictures test test-extras test-newest test-systems test-lowest pins lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
 	@echo
-	$(BIN)/vttdata stats vttdata/demo
+	$(BIN)/vttdata show vttdata/demo
 	@echo
 	@$(BIN)/python -c "import datasets; datasets.disable_progress_bars(); \
 	from vttdata import load_dataset; clip = load_dataset('vttdata/demo')['train'][0]; \
@@ -21,6 +21,12 @@ demo: .venv/build-ready
 	@echo 'To continue from here: . .venv/bin/activate; export VTTDATA_HOME=$(VTTDATA_HOME)'
 
 demo: export VTTDATA_HOME = $(CURDIR)/build
+
+# The manuals and the reference of public names as pages in site/; a link that leads nowhere fails.
+docs: .venv-docs/ready
+	.venv-docs/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --conf-dir docs . site
+	@cp site/README.html site/index.html
+	@echo 'Open $(CURDIR)/site/index.html'
 
 pictures: .venv/build-ready
 	$(BIN)/python docs/pictures.py
@@ -46,7 +52,7 @@ pins: .venv/bin/python
 	@$(BIN)/python -m pip install --quiet uv
 	for version in 3.11 3.12; do \
 	  printf '%s\n' editables setuptools wheel | $(BIN)/uv pip compile --quiet --upgrade --no-header --no-annotate \
-	    --no-emit-index-url --python-version $$version --extra test-extras pyproject.toml - \
+	    --no-emit-index-url --python-version $$version --extra test-extras --extra docs pyproject.toml - \
 	    --output-file pins-$$version.txt || exit 1; \
 	done
 
@@ -67,12 +73,11 @@ test-lowest: .venv/bin/python
 # Where the package sees another system than Linux; see tests/helpers/simulated. Windows builds nothing.
 SYSTEM_TESTS := tests/load tests/evaluate tests/export tests/publish tests/files tests/dataset tests/split/audit \
   tests/cli/test_audit.py tests/cli/test_audit_foils.py tests/cli/test_audit_questions.py tests/cli/test_evaluate.py
-WIN32_TESTS := tests/assess tests/annotate/test_quality.py tests/annotate/test_results_used.py tests/cli/test_protocol.py \
-  tests/cli/test_evaluate_metric.py tests/cli/test_hits_compare.py tests/cli/test_hits_make.py tests/cli/test_hits_power.py \
-  tests/cli/test_hits_score.py tests/cli/test_main.py tests/cli/test_stats_diff_datasets.py
+WIN32_TESTS := tests/people/answers tests/people/hits tests/people/scoring tests/people/test_results_used.py tests/cli/test_protocol.py \
+  tests/cli/metric tests/cli/people tests/cli/test_main.py tests/cli/test_show.py tests/cli/test_diff.py tests/cli/test_list.py
 DARWIN_TESTS := tests/test_subprocesses.py tests/pipeline tests/collect tests/split/near_duplicates tests/media/test_cut.py \
   tests/integration/test_build.py tests/integration/test_continued_build.py tests/integration/test_interruption.py \
-  tests/cli/test_shots.py tests/cli/test_verify.py tests/annotate/test_killed.py
+  tests/cli/video tests/cli/test_verify.py tests/people/test_killed.py
 
 test-systems: export PYTHONPATH = $(CURDIR)/tests/helpers/simulated
 test-systems: .venv/dev-ready
@@ -91,7 +96,7 @@ bench: .venv/dev-ready
 	$(BIN)/python benchmarks/shots/run.py --quick
 
 clean:
-	rm -rf .venv .venv-extras .venv-newest .venv-lowest build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-docs .venv-extras .venv-newest .venv-lowest build site .pytest_cache .mypy_cache .ruff_cache
 
 # Checks the version and creates an environment: $(call create,PYTHON,FOLDER).
 define create
@@ -113,6 +118,12 @@ INSTALL := echo 'Installing from PyPI; this takes about half a minute.'
 	@$(INSTALL)
 	@$(BIN)/python .ci/install.py dev
 	@touch $@ .venv/build-ready
+
+.venv-docs/ready: pyproject.toml $(wildcard pins-*.txt)
+	$(call create,$(PYTHON),.venv-docs)
+	@$(INSTALL)
+	@.venv-docs/bin/python .ci/install.py docs
+	@touch $@
 
 .venv-extras/ready: pyproject.toml $(wildcard pins-*.txt)
 	$(call create,$(PYTHON),.venv-extras)

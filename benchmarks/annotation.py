@@ -26,10 +26,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.annotate.served import Client, Process, make, write_rows
 from tests.helpers.films import write_film
-from vttdata.annotate.campaign import Campaign
-from vttdata.annotate.store import Store
+from tests.people.served import Client, Process, make, write_rows
+from vttdata.people.campaign import Campaign
+from vttdata.people.store import Store
 
 
 def campaign_of(folder: Path, answers: int, judgments: int, workers: int) -> Campaign:

@@ -28,7 +28,7 @@ LETTERS = string.ascii_letters + string.digits + "-_"
 def draw_id(draw: random.Random) -> str:
     """Draw a YouTube id."""
     bits = draw.getrandbits(66)
-    return "".join(LETTERS[bits >> 6 * place & 63] for place in range(11))
+    return "".join(LETTERS[bits >> 6 * position & 63] for position in range(11))
 
 
 def write_benchmark(folder: Path, draw: random.Random) -> list[str]:

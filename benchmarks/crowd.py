@@ -1,7 +1,7 @@
 """Measure the benefit of quality control on simulated crowds with bad workers.
 
 Each seed draws captions, HITs of 100 items as made by `make_hits`, and workers. For the number of HITs that detects a
-difference see `vttdata hits power`. `--rows` times all steps on a number of judgments instead.
+difference see `vttdata people plan`. `--rows` times all steps on a number of judgments instead.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import time
 from collections import Counter
 
-from vttdata.assess import (
+from vttdata.people import (
     ReliabilitySettings,
     caption_scores,
     judge_workers,
@@ -19,8 +19,8 @@ from vttdata.assess import (
     standardise,
     system_scores,
 )
-from vttdata.assess.power import GOOD, crowd, placeholder_hits
-from vttdata.assess.simulation import Behaviour, simulate
+from vttdata.people.scoring.power import GOOD, crowd, placeholder_hits
+from vttdata.people.scoring.simulation import Behaviour, simulate
 from vttdata.records import Judgment
 from vttdata.statistics.correlation import correlate
 

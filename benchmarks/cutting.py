@@ -10,7 +10,6 @@ re-encode scales to the same size as the cut. Verification is reported by itself
 
 from __future__ import annotations
 
-import math
 import random
 import resource
 import subprocess
@@ -27,10 +26,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.helpers.barcode import Movie, read_number, write_movies
+from tests.helpers.cuts import read_shown, times_of
 from vttdata.media.check_cut import verify_clip
 from vttdata.media.cut import MediaSettings, clip_size, cut
 from vttdata.media.ffmpeg_program import ffmpeg_path
-from vttdata.media.frames_in_span import read_span, read_span_from_packets
 from vttdata.media.probe import probe
 
 SECONDS = 40
@@ -45,6 +44,8 @@ def main() -> None:
         folder = Path(name)
         movies = write_movies(folder, SECONDS, (320, 240))
         jobs = [(kind, movie, span) for kind, movie in movies.items() for span in spans(movie, kind)]
+        for movie in movies.values():
+            times_of(movie.path)
         rows = {method: measure(cutter, jobs, folder / "clip.mp4") for method, cutter in METHODS.items()}
     unit = rows["bare re-encode"][1]
     print("| method | " + " | ".join(movies) + f" | exact of {len(jobs)} | CPU |")
@@ -70,7 +71,7 @@ def compare_cost(paths: Sequence[Path]) -> None:
 
 def cost(path: Path, clip: Path) -> Counter[str]:
     """Return the CPU seconds of each method on all spans of a file, and the seconds of the clips."""
-    probed, costs = probe(path), Counter[str]()
+    probed, times, costs = probe(path), times_of(path), Counter[str]()
     columns, lines = clip_size(probed.width, probed.height, MediaSettings().height)
     with av.open(str(path)) as container:
         seconds = container.duration / 1_000_000
@@ -84,13 +85,13 @@ def cost(path: Path, clip: Path) -> Counter[str]:
         span = (path, start, end)
         steps: list[tuple[str, Callable[[], object]]] = [
             ("bare", partial(_ffmpeg, path, clip, repr(start), repr(end - start), *scaled)),
-            ("cut", partial(cut, path, probed, start, end, clip, MediaSettings())),
+            ("cut", partial(cut, path, probed, times, start, end, clip, MediaSettings())),
         ]
         for method, step in steps if number % 2 else reversed(steps):
             costs[method] += cpu_of(step)
-        cut(path, probed, start, end, clip, MediaSettings())
-        costs["span"] += cpu_of(partial(read_span_from_packets, *span, math.inf))
-        costs["check"] += cpu_of(partial(verify_clip, clip, read_span(*span, math.inf)))
+        cut(path, probed, times, start, end, clip, MediaSettings())
+        costs["span"] += cpu_of(partial(read_shown, *span))
+        costs["check"] += cpu_of(partial(verify_clip, clip, read_shown(*span)))
     return costs
 
 
@@ -134,8 +135,8 @@ def read_all(clip: Path) -> list[int]:
     """Return the numbers of the frames that a player shows, with the clip's rotation applied."""
     with av.open(str(clip)) as container:
         frames = list(container.decode(video=0))
-    turns = frames[0].rotation // 90 if frames else 0
-    return [read_number(np.rot90(frame.to_ndarray(format="gray"), turns)) for frame in frames]
+    quarter_turns = frames[0].rotation // 90 if frames else 0
+    return [read_number(np.rot90(frame.to_ndarray(format="gray"), quarter_turns)) for frame in frames]
 
 
 def cpu_seconds() -> float:
@@ -145,8 +146,8 @@ def cpu_seconds() -> float:
 
 
 def ours(source: Path, start: float, end: float, clip: Path) -> None:
-    """Cut with `vttdata.media.cut`, including its verification."""
-    cut(source, probe(source), start, end, clip, MediaSettings())
+    """Cut with `vttdata.media.cut`, including its verification; `main` measured the source, as a build does."""
+    cut(source, probe(source), times_of(source), start, end, clip, MediaSettings())
 
 
 def bare(source: Path, start: float, end: float, clip: Path) -> None:

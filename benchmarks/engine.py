@@ -24,7 +24,7 @@ from vttdata.pipeline.stage import ItemResult, Stage
 from vttdata.pipeline.stages.videos import Screen
 from vttdata.records import Probe, Source
 
-PROBE = Probe("mp4", "h264", "aac", "yuv420p", 640, 360, 0, 25.0, 0.0, 30.0, 750, 0, 1)
+PROBE = Probe("mp4", "h264", "aac", "yuv420p", 640, 360, 0, 25.0, 0.0, 30.0, 750, 0, 1, *[None] * 5)
 
 
 def make_sources(number: int) -> Iterator[Source]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, paragraph_scores, select_references
+from vttdata.generate.blind.accuracy import PairAccuracy, pairwise_accuracy, paragraph_scores, select_references
 
 
 def main() -> None:

@@ -118,8 +118,8 @@ class Changed:
             row += [0.0, 0.0]
         row.append(sum(word in rest for word in self.span))
         for kind in (MALE, FEMALE, MANY):
-            said = sum(word in kind for word in rest)
-            row += [said * sum(word in other for word in self.span) for other in (MALE, FEMALE, MANY)]
+            uses = sum(word in kind for word in rest)
+            row += [uses * sum(word in other for word in self.span) for other in (MALE, FEMALE, MANY)]
         return [*row, len(self.before) / max(1, len(rest)) * sum(rarity)]
 
     def word_pairs(self) -> str:
@@ -193,18 +193,18 @@ def learn_from_texts(
         swapped[one].append(two)
         swapped[two].append(one)
     random = np.random.default_rng(0)
-    said: list[str] = []
+    written: list[str] = []
     drawn: list[str] = []
     for text in texts:
         words = split_words(text)[:120]
         for index, word in enumerate(words):
             if word in swapped and random.random() < 0.5:
                 others = swapped[word][random.integers(len(swapped[word]))].split()
-                said.append(Changed(words[:index], [word], words[index + 1 :]).word_pairs())
+                written.append(Changed(words[:index], [word], words[index + 1 :]).word_pairs())
                 drawn.append(Changed(words[:index], others, words[index + 1 :]).word_pairs())
-        if len(said) > MAX_EXAMPLES:
+        if len(written) > MAX_EXAMPLES:
             break
-    return LinearClassifier(3.0).weights(hashed.transform(said) - hashed.transform(drawn))
+    return LinearClassifier(3.0).weights(hashed.transform(written) - hashed.transform(drawn))
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from vttdata.generate import mine_foils
 from vttdata.generate.foils.documents import Document, VideoDocuments
-from vttdata.generate.foils.mine import mine_videos
-from vttdata.generate.foils.search import FoilSettings, search_foils
+from vttdata.generate.foils.edits import EditFinder
+from vttdata.generate.foils.mine import LanguageTools, mine_videos
+from vttdata.generate.foils.search import FoilModels, search_foils
+from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.swaps import pair_concepts, summarize_mentions
 from vttdata.generate.foils.video_texts import VideoTexts
 from vttdata.text.lm import load_scorer
@@ -81,7 +83,8 @@ def candidates(captions: int) -> int:
     made = 0
     stream = videos(captions)
     while block := [documents for _, documents in zip(range(250), map(analyse, stream), strict=False)]:
-        result = search_foils(block, LEXICON, rivals, miner, settings=FoilSettings("paper"), seed=0)
+        finder = EditFinder(LEXICON, rivals, FoilSettings("paper"), seed=0)
+        result = search_foils(block, finder, FoilModels(miner))
         made += result.candidates
     return made
 
@@ -98,7 +101,7 @@ def analyse(video: VideoTexts) -> VideoDocuments:
 def whole(captions: int) -> int:
     """Mine and balance foils of all videos at once and return the number of pairs."""
     settings = FoilSettings(candidates=CANDIDATES)
-    return len(mine_videos(list(videos(captions)), LEXICON, settings=settings, seed=0).pairs)
+    return len(mine_videos(list(videos(captions)), LanguageTools.load(), settings=settings, seed=0).pairs)
 
 
 def blocks(captions: int) -> int:

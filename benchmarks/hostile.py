@@ -147,9 +147,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=12, help="builds to be killed")
     parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS, help="what is mutated")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="vttdata-hostile-") as place:
-        (Path(place) / "mutations").mkdir()
-        report = Campaign(Path(place) / "mutations").run(
+    with tempfile.TemporaryDirectory(prefix="vttdata-hostile-") as scratch:
+        (Path(scratch) / "mutations").mkdir()
+        report = Campaign(Path(scratch) / "mutations").run(
             arguments.kinds, range(arguments.first, arguments.first + arguments.seeds)
         )
         print(f"{'':<12} {'tried':>6} {'refused':>8} {'whole':>6} {'failed':>7}")
@@ -160,8 +160,8 @@ def main() -> None:
         print(f"greatest memory of a trial: {report.megabytes:.0f} MiB")
         problems = list(report.failures)
         if arguments.kills:
-            (Path(place) / "builds").mkdir()
-            broken = try_kills(Path(place) / "builds", arguments.kills)
+            (Path(scratch) / "builds").mkdir()
+            broken = try_kills(Path(scratch) / "builds", arguments.kills)
             tried = arguments.kills + len(LIMITS) + (len(MOUNTS) if os.geteuid() == 0 else 0)
             print(f"builds killed or limited, then built on: {tried}, of which {len(broken)} failed")
             problems += broken

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.text.lm import CausalModel, NgramModel, Scorer, Substitution
-from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK, split_words
+from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK, model_tokens
 
 REPLACEMENTS = 13
 """Candidates per swap; EMScore's ActivityNet-FOIL has about 13 foils per concept."""
@@ -72,7 +72,7 @@ def training(data: Path) -> None:
             start = time.process_time()
             model = NgramModel.train(texts, order=order, min_count=min_count)
             took = time.process_time() - start
-            logs = [model.log_probability(split_words(text)) for text in test]
+            logs = [model.log_probability(model_tokens(text)) for text in test]
             perplexity = math.exp(-float(np.concatenate(logs).mean()))
             ngrams = sum(len(keys) for keys in model.ngrams.keys)
             numbers = f"{took:.1f} | {ngrams:,} | {size(model):.0f} | {peak():.0f} | {perplexity:.1f}"
@@ -108,7 +108,7 @@ def score_with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, sw
         write_arpa(model, path)
         peer = kenlm.Model(str(path))
     start = time.process_time()
-    rows = [split_words(text) for text in changed]
+    rows = [model_tokens(text) for text in changed]
     theirs = [10 ** (-peer.score(" ".join(row)) / (len(row) + 1)) for row in rows]
     speed("KenLM, whole texts from Python", start, swaps)
     rows = [" ".join(row) for row in rows]
@@ -125,10 +125,10 @@ def score_with_formulas(texts: list[str], swaps: list[Substitution]) -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from tests.helpers.kneser_ney_literal import LiteralKneserNey
 
-    literal = LiteralKneserNey([split_words(text) for text in texts], 4)
+    literal = LiteralKneserNey([model_tokens(text) for text in texts], 4)
     start = time.process_time()
     for text in (text for swap in swaps for text in swap.changed_texts()):
-        path = ["<s>", *(word if word in literal.vocabulary else "<unk>" for word in split_words(text)), "</s>"]
+        path = ["<s>", *(word if word in literal.vocabulary else "<unk>" for word in model_tokens(text)), "</s>"]
         for index in range(1, len(path)):
             literal.probability(path[index], tuple(path[:index]))
     speed("formulas in plain Python, 200 captions", start, swaps)

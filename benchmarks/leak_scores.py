@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vttdata.evaluate.evaluation import evaluate
+from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.evaluate.items import Items, read_clips
 from vttdata.load.lookup import find_dataset
 
@@ -73,8 +73,7 @@ def main() -> None:
                 folder / "captions.json",
                 metrics=["verbatim"],
                 train_split=str(folder / "training.txt"),
-                draws=1_000,
-                seed=draw,
+                settings=EvaluationSettings(draws=1_000, seed=draw),
             )
             gain = report.scores["verbatim"].gain
             assert gain is not None

@@ -112,8 +112,8 @@ def publish(dataset: Path, name: str, environment: dict[str, str]) -> float:
 
 def describe(dataset: Path) -> tuple[str, list[str], int]:
     """Return name, configurations and bytes of a dataset folder."""
+    from vttdata.dataset.find_tables import read_tables
     from vttdata.dataset.manifest import read_dataset_manifest
-    from vttdata.dataset.tables import read_tables
 
     manifest = read_dataset_manifest(dataset)
     return manifest["name"], list(read_tables(dataset)), sum(file["bytes"] for file in manifest["files"].values())

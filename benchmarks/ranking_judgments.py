@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.assess.relevance import is_relevant
 from vttdata.evaluate.metric import load_metric
 from vttdata.generate.prefilter import Counts, Words, alphanumeric_words, make_stemmer, pool_precision, reaches
+from vttdata.people.scoring.relevance import is_relevant
 from vttdata.statistics.agreement import cohen_kappa, krippendorff_alpha
 
 GOLD = 2

@@ -65,15 +65,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     same = hits = 0
-    with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as clusters:
-        subprocess.run(command(Path(place, "local"), 2), check=True, capture_output=True)
-        expected = hash_files(Path(place, "local", "dataset"))
+    with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as clusters:
+        subprocess.run(command(Path(scratch, "local"), 2), check=True, capture_output=True)
+        expected = hash_files(Path(scratch, "local", "dataset"))
         node = {"num_cpus": 1}
         cluster = clusters.enter_context(ray_cluster(node, node))
         for number in range(options.trials):
             chance = random.Random(f"{options.seed}-{number}")
             victim = VICTIMS[number % len(VICTIMS)]
-            folder = Path(place, str(number))
+            folder = Path(scratch, str(number))
             killed, codes = run_trial(folder, cluster, victim, chance)
             if killed and victim.startswith("raylet"):
                 clusters.close()

@@ -50,7 +50,7 @@ def cpu_seconds(name: str) -> float:
 
 def measure_run(name: str, executor: Executor, stage: Stage, source: Source, number: int) -> tuple[float, float]:
     """Return the wall-clock and CPU seconds that so many items take."""
-    items = [((0, place), dataclasses.replace(source, source_id=f"v{place}")) for place in range(number)]
+    items = [((0, index), dataclasses.replace(source, source_id=f"v{index}")) for index in range(number)]
     started, cpu_started = time.monotonic(), cpu_seconds(name)
     results: list[Any] = list(executor.run(stage, iter(items)))
     elapsed, cpu = time.monotonic() - started, cpu_seconds(name) - cpu_started
@@ -65,12 +65,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     executors = {name: create_executor(name, 2) for name in ("local", "ray")}
-    with tempfile.TemporaryDirectory() as place:
-        film = Path(place, "film.mp4")
+    with tempfile.TemporaryDirectory() as scratch:
+        film = Path(scratch, "film.mp4")
         drawing = ["-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=10", "-pix_fmt", "yuv420p"]
         subprocess.run([ffmpeg_path(), "-v", "error", *drawing, str(film)], check=True)
         source = Source("v", film.name, "listed", "0" * 64, film.stat().st_size, probe=probe(film))
-        measure = MeasureSources("PyAV", SourceFolders(film.parent, film.parent), Path(place))
+        measure = MeasureSources("PyAV", SourceFolders(film.parent, film.parent), Path(scratch))
         try:
             for stage, number in ((measure, 60), (Screen(FilterSettings()), 10_000)):
                 times: dict[str, list[tuple[float, float]]] = {name: [] for name in executors}

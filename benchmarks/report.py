@@ -39,13 +39,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.helpers.pages import OpenPage
 from tests.helpers.peak_memory import run_python
-from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.dataset import MediaFiles, Metadata, OfficialLayout, write_dataset
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import audit_files
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Caption, Clip, ClipMedia
-from vttdata.report import category_findings
-from vttdata.report.category_findings import find_misfits
+from vttdata.report import category_misfits
+from vttdata.report.category_misfits import find_misfits
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = "person dog car boat guitar kitchen street game ball red small old young runs plays cooks talks shows rides a"
@@ -150,7 +150,7 @@ def write_clips(folder: Path, number: int, films: Sequence[bytes]) -> Path:
         captions=captions,
         sources=[],
         metadata=Metadata("vttdata/clips", licence="cc0-1.0"),
-        media=media if films else None,
+        media=MediaFiles(media) if films else None,
         official=OfficialLayout(categories=[f"category {number}" for number in range(20)]),
     )
     audit = audit_files(read_layout(folder / "dataset").files).as_json()
@@ -224,7 +224,7 @@ def plant_categories(folder: Path, planted: int = 100, draws: int = 5) -> None:
     categories = {row["video_id"]: str(row["category"]) for row in clips.to_pylist()}
     names = sorted(set(categories.values()))
     print(f"as it is: {find_misfits(captions, categories).found:,} of {len(categories):,} clips are listed")
-    category_findings._SHOWN = len(categories)
+    category_misfits._SHOWN = len(categories)
     for seed in range(1, draws + 1):
         rng = Random(seed)
         moved = rng.sample([*categories], planted)

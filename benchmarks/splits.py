@@ -28,7 +28,7 @@ from vttdata.split import SplitSettings, assign_splits
 from vttdata.split.near_duplicates.matches import match_sources
 
 T = TypeVar("T")
-SETTINGS = SplitSettings(together=("source", "near_duplicate"))
+SETTINGS = SplitSettings(together=("source", "near_duplicate"), method="balanced")
 ROWS_PER_GROUP = 2_000
 WORDS = ["a man", "a woman", "a dog", "two people", "is singing", "is cooking", "plays", "talks", "a game", "in a car"]
 
@@ -67,7 +67,7 @@ def measure(task: tuple[int, int]) -> str:
     assignment, assigning = timed(lambda: assign_splits(clips, SETTINGS, seed=2016, pairs=pairs))
     with tempfile.TemporaryDirectory() as scratch:
         files: dict[str, dict[str, list[Path]]] = {"clips": {}, "sources": {}}
-        for split in assignment.asked:
+        for split in assignment.requested:
             members = [clip for clip in clips if assignment.split_of[clip.video_id] == split]
             used = {clip.source_id for clip in members}
             fingerprints = [source for source in sources if source[0] in used]

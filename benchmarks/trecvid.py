@@ -12,10 +12,10 @@ from pathlib import Path
 
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.annotations.trecvid.judgments import human_letter
-from vttdata.assess import replication, significance, system_intervals, system_scores
-from vttdata.assess.tables import significance_table, system_table
-from vttdata.assess.two_evaluations import correlation_table
 from vttdata.files.table_formats import as_markdown
+from vttdata.people import replication, significance, system_intervals, system_scores
+from vttdata.people.scoring.tables import significance_table, system_table
+from vttdata.people.scoring.two_evaluations import correlation_table
 from vttdata.recipe import packaged
 from vttdata.records import CaptionScore
 

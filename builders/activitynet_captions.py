@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pydantic
 
@@ -43,8 +43,8 @@ class _Video(OfficialObject):
             raise ValueError(f"it should have as many timestamps as sentences, not {numbers}")
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, _Video])
-_SPLIT_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
+_SHAPE: pydantic.TypeAdapter[dict[str, _Video]] = pydantic.TypeAdapter(dict[str, _Video])
+_SPLIT_SHAPE: pydantic.TypeAdapter[dict[str, list[str]]] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
 
 
 @dataclass(frozen=True, slots=True)

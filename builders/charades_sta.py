@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files, read_text
+from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, parse_delimited, parse_seconds
@@ -48,10 +48,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                     raise VttdataError(f"{files[role]}:{number}: {row.get('length')!a} is not a length in seconds.")
     numbers: Counter[str] = Counter()
     for split in _FILES:
-        for place, line in records.read_lines(files[split]):
+        for location, line in records.read_lines(files[split]):
             match = _LINE.fullmatch(line)
             if match is None:
-                raise VttdataError(f"{place}: {line[:60]!a} is not <video> <start> <end>##<sentence>.")
+                raise VttdataError(f"{location}: {line[:60]!a} is not <video> <start> <end>##<sentence>.")
             video, start, end, sentence = match.groups()
             clip = records.add_clip(
                 files[split],
@@ -60,8 +60,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                 float(start),
                 float(end),
                 split=split,
-                duration=seconds.get(video),
-                place=place,
+                video=VideoFacts(seconds=seconds.get(video)),
+                location=location,
             )
             numbers[video] += 1
             records.add_caption(files[split], clip.video_id, sentence)

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import OfficialObject, choose_files
+from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 
 _PIECE_SECONDS = 5.0
@@ -36,7 +36,7 @@ class Moment(OfficialObject):
     num_segments: int = 6
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[Moment])
+_SHAPE: pydantic.TypeAdapter[list[Moment]] = pydantic.TypeAdapter(list[Moment])
 _FILES = {"train": "train_data.json", "validation": "val_data.json", "test": "test_data.json"}
 
 
@@ -64,8 +64,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                 first * _PIECE_SECONDS,
                 (last + 1) * _PIECE_SECONDS,
                 split=split,
-                url=moment.dl_link,
-                place=f'{file}: [{index}]["video"]',
+                video=VideoFacts(moment.dl_link),
+                location=f'{file}: [{index}]["video"]',
             )
             if votes == 1 and len(moment.times) > 1:
                 records.findings.add("annotators_disagree", file.name, clip.video_id)

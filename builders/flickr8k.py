@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files
+from vttdata.annotations.record_collector import RecordCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 
@@ -39,17 +39,17 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     files = choose_files(folder, _CAPTIONS | _LISTS)
     captions_file = files.pop("captions")
     captions: dict[str, list[tuple[int, str]]] = {}
-    for place, line in records.read_lines(captions_file):
+    for location, line in records.read_lines(captions_file):
         match = _LINE.fullmatch(line)
         if match is None:
-            raise VttdataError(f"{place}: {line[:60]!a} is not <image>#<number>, a tab and a caption.")
+            raise VttdataError(f"{location}: {line[:60]!a} is not <image>#<number>, a tab and a caption.")
         captions.setdefault(match[1].removesuffix(".jpg"), []).append((int(match[2]), match[3]))
     listed: set[str] = set()
     for split, file in files.items():
-        for place, line in records.read_lines(file):
+        for location, line in records.read_lines(file):
             image = line.strip().removesuffix(".jpg")
             listed.add(image)
-            records.add_clip(file, image, image, 0, None, split=split, place=place)
+            records.add_clip(file, image, image, 0, None, split=split, location=location)
     for image, texts in captions.items():
         if image not in listed:
             records.findings.add("no_split", captions_file.name, image)

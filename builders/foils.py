@@ -17,7 +17,6 @@ from vttdata.annotations import Annotations
 from vttdata.compose.foils import FoilRecipe, FoilTexts, build_foils, read_foil_texts
 from vttdata.dataset.foils.write import FoilSet, Paragraph
 from vttdata.errors import VttdataError
-from vttdata.generate.foils import check_foil_libraries
 from vttdata.generate.foils.video_texts import ConceptAnnotation, VideoTexts
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, FINDINGS
@@ -65,7 +64,6 @@ class Recipe(FoilRecipe):
 
 def build(recipe: Recipe, run: Build) -> FoilSet:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    check_foil_libraries()
     # Sentences, foils and blind attacks; of official files findings too.
     run.steps = 3 + (recipe.input is None)
     texts = (
@@ -82,7 +80,7 @@ def _official_texts(recipe: Recipe, run: Build) -> FoilTexts:
     run.stage(FINDINGS, official.findings, may_be_empty=True)
     if recipe.format == "msrvtt":
         return FoilTexts(msrvtt_texts(official, captions), files=official.files)
-    either = recipe.foils.selection == "balanced"
+    either = recipe.foils.balanced
     videos, paragraphs = activitynet_texts(official, captions, both=either)
     return FoilTexts(videos, paragraphs, official.files, _PAPER)
 

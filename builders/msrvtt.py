@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pydantic
 
@@ -57,7 +57,7 @@ class _Info(OfficialObject):
     sentences: Annotated[list[_Sentence] | None, pydantic.FailFast()] = None
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Info)
+_SHAPE: pydantic.TypeAdapter[_Info] = pydantic.TypeAdapter(_Info)
 
 
 def read(folder: Path, *, language: str = "en") -> Annotations:

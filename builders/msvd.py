@@ -45,7 +45,7 @@ _CORPUS = Columns(
 # Names of languages in the corpus; others are given by their name there.
 LANGUAGES = LANGUAGE_NAMES | {"sl": "Slovene"}
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
+_SHAPE: pydantic.TypeAdapter[dict[str, list[str]]] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
 
 
 def read(folder: Path, *, language: str = "en") -> Annotations:
@@ -179,8 +179,8 @@ def unpickle_sentences(file: OfficialFile, checksums: dict[str, str]) -> dict[st
             PlainUnpickler(io.BytesIO(raw)).load(), strict=True
         )
     except pydantic.ValidationError as error:
-        place = key_path(error.errors(include_url=False)[0]["loc"])
-        raise VttdataError(f"{file}: {place}: lists of tokens by id are expected.") from error
+        location = key_path(error.errors(include_url=False)[0]["loc"])
+        raise VttdataError(f"{file}: {location}: lists of tokens by id are expected.") from error
     except (pickle.UnpicklingError, EOFError, ValueError, AttributeError, IndexError, KeyError, TypeError) as error:
         raise VttdataError(f"{file}: damaged, or no pickle of plain lists ({error}).") from error
     return {name: [" ".join(tokens) for tokens in sentences] for name, sentences in content.items()}
@@ -227,9 +227,9 @@ def _clips(
             yield _clip(name, _UNLISTED, "")
 
 
-def _clip(video_id: str, split: str, place: str) -> Clip:
+def _clip(video_id: str, split: str, location: str) -> Clip:
     match = _NAME.fullmatch(video_id)
     if match is None:
-        raise VttdataError(f"{place}: {video_id!a} is not <youtube id>_<start>_<end>.")
+        raise VttdataError(f"{location}: {video_id!a} is not <youtube id>_<start>_<end>.")
     start, end = float(match[2]), float(match[3])
     return Clip(video_id, match[1], start, end, None, None, None, youtube_url(match[1]), split=split)

@@ -7,28 +7,39 @@ paper had people choose clips by eye, a deterministic rule chooses here.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, remove_unfinished
 from vttdata.collect.reachability import Address, addresses
-from vttdata.compose.package import package
-from vttdata.dataset.videos import PublishSettings
+from vttdata.compose.earlier_dataset import refuse_caption_loss, replaced_dataset, tell_of_splits
+from vttdata.compose.package import Origin, package
+from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.files.id_lists import read_pins
+from vttdata.files.output_file import link_file
 from vttdata.ids import digest
 from vttdata.media.clip_selection import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build_folder import Build
-from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, group_raw_captions
+from vttdata.pipeline.engine import Table
+from vttdata.pipeline.stage import Kept, Outcome, Rejected
+from vttdata.pipeline.stages.captions import (
+    UNCAPTIONED,
+    CleanCaptions,
+    EnoughCaptions,
+    count_captions,
+    group_raw_captions,
+)
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
 from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
 from vttdata.pipeline.stages.videos import (
@@ -47,10 +58,14 @@ from vttdata.pipeline.stages.videos import (
 )
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
-from vttdata.records import Candidate, Source
+from vttdata.records import Candidate, Caption, Clip, Source
 from vttdata.split import SplitSettings
 from vttdata.text.captions import CaptionSettings, read_caption_table
+from vttdata.text.clip_matching import Loss
+from vttdata.text.damage import find_text_damage
 from vttdata.text.language import UNDETERMINED, detect_other_language, primary_language
+
+Record = TypeVar("Record")
 
 
 class Recipe(BaseRecipe):
@@ -80,7 +95,7 @@ class Recipe(BaseRecipe):
 
     @pydantic.field_validator("shots", mode="before")
     @classmethod
-    def _check_method(cls, shots: Any) -> Any:
+    def _check_method(cls, shots: object) -> Any:
         """Take out the key `method`, which recipes in published datasets hold, if it asks for the one way there is."""
         if not isinstance(shots, dict) or "method" not in shots:
             return shots
@@ -105,6 +120,7 @@ def build(recipe: Recipe, run: Build) -> None:
     # Eleven steps, packaging included, are those of every recipe.
     run.steps = 11 + 2 * (recipe.collect.search is not None) + (recipe.collect.scenes is not None)
     run.steps += (recipe.media.keep == "files") + 2 * has_captions + (recipe.near_duplicates == "keep_one")
+    earlier = replaced_dataset(run)
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
     videos = list_videos(recipe, run, encoder)
     folders = SourceFolders(videos.folder, run.media("sources"))
@@ -126,31 +142,37 @@ def build(recipe: Recipe, run: Build) -> None:
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, features), sources, len(sources))
     clips = run.stage(Clips(recipe.clips), join_shots(sources, shots), len(sources))
-    media = None
-    if recipe.media.keep == "files":
-        media = run.media("clips", digest([recipe.media, encoder])[:12])
-        clips = run.stage(Cut(recipe.media, encoder, folders, media), join_sources(clips, sources), len(clips))
-        run.keep_only(media, (f"{clip.video_id}.mp4" for clip in clips))
-        run.keep_only(media.parent, {media.name})
-
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
-    captions = None
-    if captions_file is not None:
-        copies = list_copies(probed, sources)
-        raw_captions = group_raw_captions(captions_file, recipe.captions, clips, sources, copies)
-        language = recipe.language or recipe.captions.language or guess_language_of(captions_file, recipe.captions)
-        captions = run.stage(CleanCaptions(recipe.captions, language), raw_captions, may_be_empty=True)
-        run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
-        clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
+    named = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run)))
+    # Drawn videos have captions that a program wrote, and writes again.
+    must_keep = earlier.captions and recipe.collect.scenes is None
     pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
     pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
-    if recipe.near_duplicates == "keep_one":
-        clips = run.stage(make_keep_one_stage(sources, pairs, pins), clips, len(clips))
-    split = run.stage(make_split_stage(recipe, sources, pairs, pins), clips)
+    keep_one = make_keep_one_stage(sources, pairs, pins) if recipe.near_duplicates == "keep_one" else None
+    found = {clip.video_id for clip in clips} if must_keep else set()
+    if must_keep:
+        # Before clips are cut, which takes long and replaces those of the earlier dataset.
+        refuse_caption_loss(run, earlier, *expect_captions(recipe, captions_file, clips, named, keep_one), found)
+    media = captions = None
+    if recipe.media.keep == "files":
+        media = run.media("clips", digest([recipe.media, encoder])[:12])
+        clips = cut_clips(run, Cut(recipe.media, encoder, folders, features, media), clips, sources)
+    if captions_file is not None:
+        clips, captions = caption_clips(recipe, run, captions_file, clips, named, media)
+    if keep_one is not None:
+        clips = run.stage(keep_one, clips, len(clips))
+    split = run.stage(division := make_split_stage(recipe, sources, pairs, pins), clips)
+
+    kept = list(split)
+    video_ids = {clip.video_id for clip in kept}
+    if must_keep:
+        refuse_caption_loss(run, earlier, (c for c in captions or () if c.video_id in video_ids), video_ids, found)
+    tell_of_splits(run, earlier, kept, division)
 
     # Videos that a search found belong to others, so that their files are not published unless the recipe says so.
     mode = recipe.publish.media or ("none" if recipe.collect.search is not None else "files")
-    package(run, split, captions or (), sources, recipe.split, media, mode=mode, collected=videos.description)
+    files, origin = MediaFiles.chosen(media, mode), Origin(collected=videos.description)
+    package(run, split, captions or (), sources, split=recipe.split, media=files, origin=origin)
 
 
 def check_inputs(recipe: Recipe, run: Build) -> None:
@@ -166,9 +188,109 @@ def check_inputs(recipe: Recipe, run: Build) -> None:
             "choose another folder with --out."
         )
     if recipe.captions.file is not None:
-        deque(read_caption_table(Path(recipe.captions.file), recipe.captions.columns), maxlen=0)
+        raws = read_caption_table(Path(recipe.captions.file), recipe.captions.columns)
+        damaged = [raw for raw in raws if find_text_damage(raw.caption) is not None]
+        if damaged:
+            message = (
+                f"{recipe.captions.file}:{damaged[0].line}: {damaged[0].caption[:80]!r} has damaged characters, read "
+                f"in another encoding or lost (U+FFFD), as {len(damaged):,} captions do; they are kept as they are."
+            )
+            warnings.warn(message, VttdataWarning, stacklevel=2)
     if recipe.split.pin is not None:
         read_pins(Path(recipe.split.pin))
+
+
+def cut_clips(run: Build, cutting: Cut, clips: Table[Clip], sources: Table[Source]) -> Table[Clip]:
+    """Cut clips into files, remove the files of others, and return those that could be cut."""
+    cut = run.stage(cutting, join_sources(clips, sources), len(clips))
+    run.keep_only(cutting.folder, (f"{clip.video_id}.mp4" for clip in cut))
+    run.keep_only(cutting.folder.parent, {cutting.folder.name})
+    return cut
+
+
+class CaptionNames(NamedTuple):
+    """What captions may name beside clips: sources, copies with the ids that these stand for, and what was lost."""
+
+    sources: list[Source]
+    copies: list[tuple[Source, str]]
+    losses: list[Loss]
+
+
+def caption_clips(
+    recipe: Recipe,
+    run: Build,
+    file: Path,
+    clips: Table[Clip],
+    named: CaptionNames,
+    media: Path | None,
+) -> tuple[Table[Clip], Table[Caption]]:
+    """Return the clips that have enough captions, and the captions."""
+    raw_captions = group_raw_captions(file, recipe.captions, clips, *named)
+    captions = run.stage(
+        CleanCaptions(recipe.captions, language_of_captions(recipe, file)), raw_captions, may_be_empty=True
+    )
+    run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
+    captioned = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
+    show_uncaptioned(run, captioned, media)
+    return captioned, captions
+
+
+def expect_captions(
+    recipe: Recipe,
+    file: Path | None,
+    clips: Iterable[Clip],
+    named: CaptionNames,
+    keep_one: KeepOne | None,
+) -> tuple[list[Caption], set[str]]:
+    """Return the captions and the ids of the clips that a dataset will hold, as the later stages find out."""
+    expected = list(clips)
+    captions: list[Caption] = []
+    if file is not None:
+        try:
+            raws = list(group_raw_captions(file, recipe.captions, expected, *named))
+        except VttdataError:
+            # None of the captions fits a clip any more.
+            return [], {clip.video_id for clip in expected}
+        clean = CleanCaptions(recipe.captions, language_of_captions(recipe, file))
+        enough = EnoughCaptions(recipe.captions)
+        captions = [caption for raw in raws for caption in kept_records(clean.process(raw))]
+        counted = count_captions(expected, captions)
+        expected = [clip for item in counted for clip in kept_records(enough.process(item))]
+    if keep_one is not None:
+        expected = list(kept_records(keep_one.process(tuple(expected))))
+    video_ids = {clip.video_id for clip in expected}
+    return [caption for caption in captions if caption.video_id in video_ids], video_ids
+
+
+def kept_records(outcomes: Iterable[Outcome[Record]]) -> Iterator[Record]:
+    """Yield the records among outcomes."""
+    return (outcome.record for outcome in outcomes if isinstance(outcome, Kept))
+
+
+def show_uncaptioned(run: Build, clips: Table[Clip], media: Path | None) -> None:
+    """Collect the files of clips that wait for captions in the folder ``uncaptioned`` of the build, and say so."""
+    folder = run.folder / "uncaptioned"
+    for link in folder.glob("*.mp4"):
+        link.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+    outcomes = (outcome for result in clips.results() for outcome in result.outcomes)
+    waiting = [outcome.id for outcome in outcomes if isinstance(outcome, Rejected) and outcome.reason == UNCAPTIONED]
+    if not waiting:
+        return
+    where = f"'vttdata rejects {run.folder} --stage captioned' lists them"
+    if media is not None:
+        folder.mkdir(exist_ok=True)
+        for video_id in waiting:
+            link_file(media / f"{video_id}.mp4", folder / f"{video_id}.mp4")
+        where = f"their files are in {folder}"
+    message = f"Clips that wait for captions: {len(waiting):,}; {where}."
+    warnings.warn(message, VttdataWarning, stacklevel=2)
+
+
+def language_of_captions(recipe: Recipe, file: Path) -> str:
+    """Return the language of captions whose rows state none."""
+    return recipe.language or recipe.captions.language or guess_language_of(file, recipe.captions)
 
 
 def guess_language_of(captions_file: Path, settings: CaptionSettings) -> str:
@@ -203,7 +325,8 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
     collect = recipe.collect
     if collect.folder is not None:
         description = "Videos of one folder, cut at shots that were found by colour histogram."
-        return ListedVideos(Path(collect.folder), list_folder(Path(collect.folder)), description)
+        listed = list_folder(Path(collect.folder), categories=collect.category == "folder")
+        return ListedVideos(Path(collect.folder), listed, description)
     if collect.manifest is not None:
         manifest = Path(collect.manifest)
         description = (
@@ -220,7 +343,7 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
         )
         found = run.stage(DeduplicateCandidates(), results)
         return ListedVideos(scenes, found, description, addresses(candidate.locator for candidate in found))
-    drawn = run.stage(DrawScenes(recipe.seed, encoder, scenes), [collect.scenes])
+    drawn = run.stage(DrawScenes(recipe.seed, encoder, scenes), [collect.scenes] if collect.scenes is not None else [])
     description = "Videos that were drawn by a program, with captions written from what is drawn."
     return ListedVideos(scenes, drawn, description, captions_file=scenes / "captions.csv")
 
@@ -232,6 +355,18 @@ def list_copies(sources: Iterable[Source], kept: Iterable[Source]) -> Iterator[t
         twin = kept_by_content.get(source.sha256)
         if twin and (source.source_id, source.file, source.url) != (twin.source_id, twin.file, twin.url):
             yield source, twin.source_id
+
+
+def list_losses(run: Build) -> Iterator[Loss]:
+    """Yield the sources and clips that the stages so far rejected or failed to process."""
+    for table in run.tables:
+        of_clips = table.stage.id_column == "video_id"
+        for outcome in chain.from_iterable(result.outcomes for result in table.results()):
+            if not isinstance(outcome, Kept):
+                lost = "was rejected" if isinstance(outcome, Rejected) else "failed"
+                why = f"{lost} in stage {table.stage.name}: {outcome.reason} ({outcome.detail})"
+                file = getattr(outcome, "file", None) or run.files.get(outcome.id, "")
+                yield Loss(outcome.id, None if of_clips else file, why)
 
 
 def make_keep_one_stage(

@@ -2,7 +2,7 @@
 
 Originals are not the only relevant captions, so people judge further pairs of the pool. A pre-filter by stemmed
 unigram precision keeps them from judging all of them; an audit sample of what it drops is judged as well, so that its
-loss is known. Without votes, the build writes ``pairs.csv`` for ``vttdata campaign make relevance``; with them,
+loss is known. Without votes, the build writes ``pairs.csv`` for ``vttdata people make relevance``; with them,
 ``relevance.txt`` for ``vttdata evaluate --relevance``.
 """
 
@@ -18,20 +18,21 @@ import numpy as np
 import pydantic
 
 from vttdata.annotations.model import checked_id, sources_of
-from vttdata.assess.relevance import is_relevant
 from vttdata.compose.input_captions import read_input
-from vttdata.compose.package import package
+from vttdata.compose.package import Origin, package
 from vttdata.dataset import OfficialLayout
 from vttdata.errors import VttdataError
 from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.generate.prefilter import Words, make_stemmer, pool_precision, reaches
 from vttdata.ids import digest
+from vttdata.people.scoring.relevance import is_relevant
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, CLIPS, SOURCES
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
 from vttdata.records import Caption, Clip
+from vttdata.text.language import detect_other_language
 
 # A control has one to three captions of its own and is filled up with wrong ones (Hodosh et al., section 4.2.1).
 _MOST_OWN = 3
@@ -52,7 +53,7 @@ class Recipe(BaseRecipe):
         threshold: pairs with a lower precision are not judged, as an exact fraction.
         audit: number of pairs below the threshold that are judged all the same.
         controls: most videos outside the pool that become controls.
-        votes: table of judged pairs, ``pairs.csv`` of ``vttdata campaign score``; none before people have judged.
+        votes: table of judged pairs, ``pairs.csv`` of ``vttdata people score``; none before people have judged.
     """
 
     paths: ClassVar[Paths] = {"input": "input", "votes": "file"}
@@ -86,9 +87,9 @@ def build(recipe: Recipe, run: Build) -> None:
     prepared = {v: [stem(caption.caption) for caption in captions] for v, captions in pool.captions.items()}
     kept, dropped = filter_pairs(pool, prepared, stem, Fraction(recipe.threshold))
     audited = Random(digest([recipe.seed, "audit"])).sample(dropped, min(recipe.audit, len(dropped)))
-    rows: list[list[Any]] = [[video, name, pool.chosen[name].caption, ""] for name, video in [*kept, *audited]]
+    rows: list[list[object]] = [[video, name, pool.chosen[name].caption, ""] for name, video in [*kept, *audited]]
     rows += control_rows(pool, prepared, recipe.controls, recipe.seed)
-    counts: list[list[Any]] = [
+    counts: list[list[object]] = [
         ["videos and captions of the pool", len(pool.videos)],
         ["pairs without the originals", len(kept) + len(dropped)],
         [f"pairs with a precision of at least {recipe.threshold}", len(kept)],
@@ -112,14 +113,14 @@ def build(recipe: Recipe, run: Build) -> None:
     sources = run.stage(SOURCES, sources_of(clips))
     clips = list(run.stage(CLIPS, clips))
     captions = run.stage(CAPTIONS, [pool.chosen[video] for video in pool.videos])
-    package(run, clips, captions, sources, None, None, official=OfficialLayout())
+    package(run, clips, captions, sources, origin=Origin(OfficialLayout()))
 
 
 def draw_pool(recipe: Recipe) -> Pool:
     """Draw the videos of the pool and one caption of each; the others may become controls.
 
     Raises:
-        VttdataError: when the input cannot be read, or has fewer than two videos with captions.
+        VttdataError: when the input cannot be read, has fewer than two videos with captions, or is not English.
     """
     captions: dict[str, list[Caption]] = {}
     source_of: dict[str, str] = {}
@@ -146,6 +147,11 @@ def draw_pool(recipe: Recipe) -> Pool:
         for video in videos
     }
     used = {source_of[video] for video in videos}
+    texts = [caption.caption for video in videos for caption in captions[video]]
+    if language := detect_other_language(texts, "en"):
+        raise VttdataError(
+            f"The captions of {recipe.input} are {language}; pairs are filtered by stems of English words."
+        )
     others = [video for video in sorted(captions) if source_of[video] not in used]
     return Pool(videos, chosen, captions, source_of, others)
 
@@ -163,7 +169,7 @@ def filter_pairs(
     return pairs
 
 
-def control_rows(pool: Pool, prepared: Mapping[str, Sequence[Words]], number: int, seed: int) -> Iterator[list[Any]]:
+def control_rows(pool: Pool, prepared: Mapping[str, Sequence[Words]], number: int, seed: int) -> Iterator[list[object]]:
     """Yield the rows of controls: captions of a video outside the pool, and of others that share no stem with them."""
     draw = Random(digest([seed, "controls"]))
     for video in draw.sample(pool.others, min(number, len(pool.others))):
@@ -177,10 +183,10 @@ def control_rows(pool: Pool, prepared: Mapping[str, Sequence[Words]], number: in
         ]
         own = [caption.caption for caption in pool.captions[video]]
         own = draw.sample(own, min(draw.randint(1, _MOST_OWN), len(own)))
-        for place, text in enumerate(own):
-            yield [video, f"own-{place}-{video}", text, "yes"]
-        for place, (_, text) in enumerate(draw.sample(wrong, min(_CONTROL_CAPTIONS - len(own), len(wrong)))):
-            yield [video, f"wrong-{place}-{video}", text, "no"]
+        for index, text in enumerate(own):
+            yield [video, f"own-{index}-{video}", text, "yes"]
+        for index, (_, text) in enumerate(draw.sample(wrong, min(_CONTROL_CAPTIONS - len(own), len(wrong)))):
+            yield [video, f"wrong-{index}-{video}", text, "no"]
 
 
 def read_votes(file: Path, known: set[Pair]) -> dict[Pair, tuple[int, int]]:
@@ -210,7 +216,7 @@ def read_votes(file: Path, known: set[Pair]) -> dict[Pair, tuple[int, int]]:
 
 def count_votes(
     votes: Mapping[Pair, tuple[int, int]], kept: Sequence[Pair], audited: Sequence[Pair]
-) -> list[list[Any]]:
+) -> list[list[object]]:
     """Return figures about votes: relevant pairs, captions with several relevant videos, what the filter loses."""
     relevant = {pair for pair, numbers in votes.items() if is_relevant(*numbers)}
     judged, sampled = [pair for pair in kept if pair in votes], [pair for pair in audited if pair in votes]
@@ -223,5 +229,5 @@ def count_votes(
     ]
 
 
-def _write(path: Path, table: list[list[Any]]) -> None:
+def _write(path: Path, table: list[list[object]]) -> None:
     path.write_text(as_csv(table), encoding="utf-8", newline="\n")

@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files
 from vttdata.annotations.model import checked_id
+from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 
@@ -36,11 +36,11 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     sentences_file = files.pop("sentences")
     sentences: dict[str, list[str]] = {}
     urls: dict[str, str] = {}
-    for place, line in records.read_lines(sentences_file):
+    for location, line in records.read_lines(sentences_file):
         url, tab, text = line.partition("\t")
         if not tab:
-            raise VttdataError(f"{place}: an address, a tab and a sentence are expected, not {line[:60]!a}.")
-        video_id = _name(url, place)
+            raise VttdataError(f"{location}: an address, a tab and a sentence are expected, not {line[:60]!a}.")
+        video_id = _name(url, location)
         # The same file behind two addresses would be one clip with the captions of both.
         if urls.setdefault(video_id, url) != url:
             records.findings.add("differing_url", sentences_file.name, video_id)
@@ -49,14 +49,16 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         sentences.setdefault(video_id, []).append(text)
     listed: set[str] = set()
     for split, file in files.items():
-        for place, line in records.read_lines(file):
-            video_id = _name(line, place)
+        for location, line in records.read_lines(file):
+            video_id = _name(line, location)
             listed.add(video_id)
-            records.add_clip(file, video_id, video_id, 0, None, split=split, url=line.strip(), place=place)
+            facts = VideoFacts(line.strip())
+            records.add_clip(file, video_id, video_id, 0, None, split=split, video=facts, location=location)
     for video_id, texts in sentences.items():
         if video_id not in listed:
             records.findings.add("no_split", sentences_file.name, video_id)
-            records.add_clip(sentences_file, video_id, video_id, 0, None, split="unlisted", url=urls[video_id])
+            facts = VideoFacts(urls[video_id])
+            records.add_clip(sentences_file, video_id, video_id, 0, None, split="unlisted", video=facts)
         for text in texts:
             records.add_caption(sentences_file, video_id, text)
     return records.result()
@@ -66,9 +68,9 @@ Recipe = OfficialRecipe
 build = official_builder(read)
 
 
-def _name(url: str, place: str) -> str:
+def _name(url: str, location: str) -> str:
     """Return the name of the file in an address, without its extension."""
     parts = urlsplit(url.strip())
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.endswith("/"):
-        raise VttdataError(f"{place}: {url[:60]!a} is not the address of a GIF.")
-    return checked_id(PurePosixPath(parts.path).stem, place)
+        raise VttdataError(f"{location}: {url[:60]!a} is not the address of a GIF.")
+    return checked_id(PurePosixPath(parts.path).stem, location)

@@ -1,8 +1,8 @@
 """Human judgments of captions from TRECVID's video-to-text task, as BERTHA published them.
 
-Lebron et al., LREC 2022; the judgments were collected by Direct Assessment (Graham et al., PLOS ONE 2018). For 2016
-and 2017 there are 32,160 scores of captions by systems and people, by single and by multiple annotators; the videos are
-not part of the files. Nothing is left out, and irregularities in the files become findings.
+Lebron et al., LREC 2022; the judgments were collected by Direct Assessment (Graham et al., PLOS ONE 2018). For 2016 to
+2020 there are 64,003 scores of captions by systems and people, by single and by multiple annotators; the videos are not
+part of the files. Nothing is left out, and irregularities in the files become findings.
 
 The files number captions by line, but not as they say: the line is found by
 `vttdata.annotations.trecvid.id_offsets` and never taken on trust. Judgments by multiple annotators are about a part
@@ -12,10 +12,11 @@ of the videos of the same year, in the same order, and are brought back to these
 from __future__ import annotations
 
 import re
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
 import pydantic
 
@@ -23,9 +24,10 @@ from vttdata.annotations import Annotations, Findings
 from vttdata.annotations.model import check_captions, sources_of
 from vttdata.annotations.trecvid.id_offsets import OffsetScan, can_tell, peak, scan_offsets
 from vttdata.annotations.trecvid.judgments import JudgedSet, MatchedSet, human_letter, match_videos, read_set, video_id
-from vttdata.compose.package import package
+from vttdata.compose.package import Origin, package
 from vttdata.dataset import OfficialLayout
-from vttdata.dataset.rows import judgment_row
+from vttdata.dataset.metadata import PaperFigure
+from vttdata.dataset.rows import JudgmentRow, judgment_row
 from vttdata.errors import VttdataError
 from vttdata.ids import source_of
 from vttdata.pipeline.build_folder import Build
@@ -40,9 +42,11 @@ PUBLISHED_OFFSET = -1
 _FOLDERS = {"single": "single-annotator", "multiple": "multiple-annotator"}
 _YEAR = re.compile(r"(?:19|20)\d\d", re.ASCII)
 
+JudgmentFigure = Literal["single_judgments", "multiple_judgments", "human_b_2016", "lowest_system_2016"]
+
 # (author, letter of a human annotator or nothing) -> position in the year -> caption
 Lines = dict[tuple[str, str], dict[int, str]]
-Rows = list[dict[str, Any]]
+Rows = list[JudgmentRow]
 
 
 class Recipe(BaseRecipe):
@@ -51,12 +55,14 @@ class Recipe(BaseRecipe):
     Fields:
         language: of the captions, ISO 639-1.
         annotations: folder that holds ``single-annotator`` and ``multiple-annotator``.
+        paper: figures in the papers, which the card compares; see `count_judgments`.
     """
 
     paths: ClassVar[Paths] = {"annotations": "folder"}
 
     language: str = "en"
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
+    paper: dict[JudgmentFigure, PaperFigure] = pydantic.Field(default_factory=dict)
 
 
 def build(recipe: Recipe, run: Build) -> None:
@@ -69,8 +75,33 @@ def build(recipe: Recipe, run: Build) -> None:
     scores = run.stage(SCORES, official.scores)
     run.stage(ALIGNMENT, official.alignment)
     findings = run.stage(FINDINGS, official.findings, may_be_empty=True)
-    layout = OfficialLayout(judgments=judgment_configurations(scores, clips, captions))
-    package(run, clips, captions, sources, None, None, official=layout, findings=findings, files=official.files)
+    layout = OfficialLayout(
+        judgments=judgment_configurations(scores, clips, captions), counted=count_judgments(official.scores)
+    )
+    paper = {str(name): figure for name, figure in recipe.paper.items() if name in layout.counted}
+    package(run, clips, captions, sources, origin=Origin(layout, findings, paper, official.files))
+
+
+def count_judgments(scores: Sequence[CaptionScore]) -> dict[str, float]:
+    """Return the number of judgments by single and by multiple annotators, and raw means of 2016 by the single ones.
+
+    The means, 0..100, are those of the captions by the human annotator B and of the lowest system; only years that the
+    files have are counted.
+    """
+    figures: dict[str, float] = {
+        "single_judgments": sum(score.campaign.endswith("-single") for score in scores),
+        "multiple_judgments": sum(score.campaign.endswith("-multiple") for score in scores),
+    }
+    raw: dict[str, list[float]] = defaultdict(list)
+    for score in scores:
+        if score.campaign == "2016-single":
+            raw[score.system].append(score.raw)
+    means = {system: statistics.fmean(values) for system, values in raw.items()}
+    people = {human_letter(system): mean for system, mean in means.items() if human_letter(system)}
+    systems = [mean for system, mean in means.items() if not human_letter(system)]
+    if "B" in people and systems:
+        figures |= {"human_b_2016": people["B"], "lowest_system_2016": min(systems)}
+    return figures
 
 
 def judgment_configurations(

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated
 
 import pydantic
 
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import OfficialObject, key_path, list_files
 from vttdata.annotations.model import checked_id
+from vttdata.annotations.record_collector import RecordCollector
 from vttdata.compose.counterfactuals import (
     CounterfactualPair,
     CounterfactualRecipe,
@@ -57,7 +57,7 @@ class FoiledCaption(OfficialObject):
     mturk: Votes
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, FoiledCaption])
+_SHAPE: pydantic.TypeAdapter[dict[str, FoiledCaption]] = pydantic.TypeAdapter(dict[str, FoiledCaption])
 
 
 def read(folder: Path) -> Counterfactuals:

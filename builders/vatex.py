@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import OfficialObject, choose_files
+from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.ids import youtube_url
@@ -32,7 +31,7 @@ class VatexVideo(OfficialObject):
     chCap: list[str] | None = None  # noqa: N815
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[VatexVideo])
+_SHAPE: pydantic.TypeAdapter[list[VatexVideo]] = pydantic.TypeAdapter(list[VatexVideo])
 _NAME = re.compile(r"([\w-]{11})_(\d{6})_(\d{6})", re.ASCII)
 _FILES = {"train": "vatex_training_v1.?.json", "validation": "vatex_validation_v1.?.json"}
 _TESTS = {"test": "vatex_public_test*.json", "private_test": "vatex_private_test*.json"}
@@ -60,10 +59,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     captions = 0
     for split, file in choose_files(folder, _FILES, optional=_TESTS).items():
         for index, video in enumerate(records.read_json(file, _SHAPE)):
-            place = f"{file}: [{index}]"
+            location = f"{file}: [{index}]"
             match = _NAME.fullmatch(video.videoID)
             if match is None:
-                raise VttdataError(f"{place}: {video.videoID[:80]!a} is not <youtube id>_<start>_<end>.")
+                raise VttdataError(f"{location}: {video.videoID[:80]!a} is not <youtube id>_<start>_<end>.")
             name, start, end = match.groups()
             records.add_clip(
                 file,
@@ -72,8 +71,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                 float(start),
                 float(end),
                 split=split,
-                url=youtube_url(name),
-                place=place,
+                video=VideoFacts(youtube_url(name)),
+                location=location,
             )
             for code in _LANGUAGES[language]:
                 texts = (video.enCap if code == "en" else video.chCap) or ()

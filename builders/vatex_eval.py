@@ -2,7 +2,7 @@
 
 Each video has a held-out human caption (``human``), which is none of its references, the captions of systems, and
 adversarially matched captions of other videos (``adversarial-1``, ...), which are candidates like the others and never
-called false. Without ratings, the build writes ``candidates.csv`` for ``vttdata campaign make rate-scale``; with them,
+called false. Without ratings, the build writes ``candidates.csv`` for ``vttdata people make rate-scale``; with them,
 the dataset gets the configuration ``judgments``, and the build folder ``ratings.csv``, ``agreement.csv`` and tables of
 quality drift.
 """
@@ -18,17 +18,17 @@ import numpy as np
 import pydantic
 
 from vttdata.annotations.model import checked_id, sources_of
-from vttdata.assess.hits.system_captions import read_systems
 from vttdata.compose.input_captions import read_input
-from vttdata.compose.package import package
+from vttdata.compose.package import Origin, package
 from vttdata.dataset import OfficialLayout
-from vttdata.dataset.rows import judgment_row
+from vttdata.dataset.rows import JudgmentRow, judgment_row
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.generate.candidates import draw_quality_drift, match_adversarially, tfidf_relevance
 from vttdata.ids import digest
+from vttdata.people.hits.system_captions import read_systems
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, CLIPS, SCORES, SOURCES
 from vttdata.recipe import BaseRecipe
@@ -105,12 +105,12 @@ def build(recipe: Recipe, run: Build) -> None:
     by_video: dict[str, list[Caption]] = defaultdict(list)
     for caption in captions:
         by_video[caption.video_id].append(caption)
-    judged: dict[str, list[dict[str, object]]] = defaultdict(list)
+    judged: dict[str, list[JudgmentRow]] = defaultdict(list)
     for score in scores:
         row = judgment_row(score, corpus.source_of[score.video_id], by_video[score.video_id])
         judged[corpus.splits[score.video_id]].append(row)
     layout = OfficialLayout(judgments={"judgments": judged} if judged else {})
-    package(run, clips, captions, sources, None, None, official=layout)
+    package(run, clips, captions, sources, origin=Origin(layout))
 
 
 def hold_out_captions(reference: str, columns: Mapping[str, str], seed: int) -> Corpus:

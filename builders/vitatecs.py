@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pydantic
 
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import OfficialObject, list_files
 from vttdata.annotations.model import checked_id
+from vttdata.annotations.record_collector import RecordCollector
 from vttdata.compose.counterfactuals import (
     CounterfactualPair,
     CounterfactualRecipe,
@@ -49,7 +49,7 @@ class TemporalPair(OfficialObject):
     aspect: str
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(TemporalPair)
+_SHAPE: pydantic.TypeAdapter[TemporalPair] = pydantic.TypeAdapter(TemporalPair)
 
 
 def read(folder: Path) -> Counterfactuals:
@@ -67,9 +67,9 @@ def read(folder: Path) -> Counterfactuals:
     records = RecordCollector()
     pairs = []
     for name, file in sorted(files.items()):
-        for place, pair in records.read_json_lines(file, _SHAPE):
-            video_id = checked_id(PurePosixPath(pair.video_name).stem, place)
-            pair_id = f"{PurePosixPath(name).stem}_{place.rpartition(':')[2]}"
+        for location, pair in records.read_json_lines(file, _SHAPE):
+            video_id = checked_id(PurePosixPath(pair.video_name).stem, location)
+            pair_id = f"{PurePosixPath(name).stem}_{location.rpartition(':')[2]}"
             pairs.append(CounterfactualPair(pair_id, video_id, pair.caption, pair.counterfactual, pair.aspect))
             if pair.caption == pair.counterfactual:
                 records.findings.add("identical_texts", name, pair_id)

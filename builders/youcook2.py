@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import OfficialObject, Seconds, choose_files, key_path
 from vttdata.annotations.model import SPLITS
+from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.ids import youtube_url
@@ -49,7 +49,7 @@ class CookingVideos(OfficialObject):
     database: dict[str, CookingVideo]
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(CookingVideos)
+_SHAPE: pydantic.TypeAdapter[CookingVideos] = pydantic.TypeAdapter(CookingVideos)
 _FILES = {"training and validation": "*annotations_trainval.json"}
 _TEST = {"test segments": "*annotations_test*.json"}
 
@@ -68,9 +68,9 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     categories: set[str] = set()
     for file in choose_files(folder, _FILES, optional=_TEST).values():
         for name, video in records.read_json(file, _SHAPE).database.items():
-            place = f"{file}: {key_path(('database', name))}"
+            location = f"{file}: {key_path(('database', name))}"
             if video.subset not in SPLITS:
-                raise VttdataError(f"{place}: subset {video.subset[:60]!a} is not training, validation or testing.")
+                raise VttdataError(f"{location}: subset {video.subset[:60]!a} is not training, validation or testing.")
             categories.add(video.recipe_type)
             if video.video_url not in ("", youtube_url(name)):
                 records.findings.add("differing_url", file.name, name)
@@ -81,10 +81,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                     name,
                     *step.segment,
                     split=SPLITS[video.subset],
-                    url=youtube_url(name),
-                    category=video.recipe_type,
-                    duration=video.duration,
-                    place=place,
+                    video=VideoFacts(youtube_url(name), video.recipe_type, video.duration),
+                    location=location,
                 )
                 if step.sentence is not None:
                     records.add_caption(file, clip.video_id, step.sentence, sen_id=0)

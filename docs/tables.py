@@ -15,10 +15,10 @@ from pathlib import Path
 import click
 
 from vttdata.cli.main import cli
-from vttdata.cli.options import Command
+from vttdata.cli.options import Command, CommandFolder
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.export.formats import export_formats
-from vttdata.generate.foils.blind.attackers import ATTACKERS
+from vttdata.generate.blind.attackers import ATTACKERS
 from vttdata.media.filters import FILTERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,15 +54,18 @@ def filters() -> str:
     )
 
 
-def commands(group: click.Group = cli, path: str = "vttdata") -> list[tuple[str, str]]:
-    """Return the synopsis and the description of each command, those of groups included."""
+def commands(group: CommandFolder = cli, path: str = "vttdata") -> list[tuple[str, str]]:
+    """Return the synopsis and the description of each command by section, those of groups included."""
     rows = []
-    for name in group.list_commands(click.Context(group)):
-        command = group.get_command(click.Context(group), name)
-        if isinstance(command, click.Group):
-            rows += commands(command, f"{path} {name}")
-        elif isinstance(command, Command):
-            rows.append((f"`{' '.join([path, name, *command.synopsis()])}`", command.short_help or ""))
+    context = click.Context(group)
+    for title, names in group.list_sections(context).items():
+        rows += [(f"**{title}**", "")] if group is cli else []
+        for name in names:
+            command = group.get_command(context, name)
+            if isinstance(command, CommandFolder):
+                rows += commands(command, f"{path} {name}")
+            elif isinstance(command, Command):
+                rows.append((f"`{' '.join([path, name, *command.synopsis()])}`", command.short_help or ""))
     return rows
 
 

@@ -59,7 +59,7 @@ def test_every_command_ends_when_the_hub_accepts_and_never_answers(tmp_path: Pat
     dataset = str(build(tmp_path / "dataset"))
     out = str(tmp_path / "out")
     calls: list[list[object]] = [
-        *([name, "me/x"] for name in ("audit", "stats", "verify", "datasets")),
+        *([name, "me/x"] for name in ("audit", "show", "verify", "list")),
         ["diff", "me/x", dataset],
         ["diff", dataset, "hf://datasets/me/x"],
         ["export", "me/x", "--format", "coco", "--out", out],
@@ -68,7 +68,7 @@ def test_every_command_ends_when_the_hub_accepts_and_never_answers(tmp_path: Pat
         ["publish", "me/x", "me/y"],
         *(["load_dataset", "me/x", options] for options in ({}, {"verify": True}, {"revision": "1.0.0"})),
         ["load_dataset", "nothing", {}],
-        ["datasets", "--hub"],
+        ["list", "--hub"],
         ["publish", dataset, "vttdata/small", "--dry-run"],
         ["publish", dataset, "vttdata/small"],
     ]
@@ -83,14 +83,12 @@ def test_every_command_ends_when_the_hub_accepts_and_never_answers(tmp_path: Pat
         assert "Traceback" not in text
     # Nothing is asked again after the limit.
     assert len(calls) // 2 <= len(server.requests) <= 2 * len(calls)
-    assert results[json.dumps(["stats", "me/x"])][1].startswith(
-        "vttdata: There is no dataset 'me/x': no local build at"
-    )
+    assert results[json.dumps(["show", "me/x"])][1].startswith("vttdata: There is no dataset 'me/x': no local build at")
 
 
 def test_what_is_waited_for_is_said_after_some_seconds(tmp_path: Path) -> None:
     with silent_server() as server:
-        results = call(tmp_path, server.url, [["stats", "me/x"]], VTTDATA_HUB_TIMEOUT="4")
+        results = call(tmp_path, server.url, [["show", "me/x"]], VTTDATA_HUB_TIMEOUT="4")
     ((code, text),) = results.values()
     first, *others = text.splitlines()
     assert first == f"vttdata: waiting for the Hub ({server.url}) to answer about me/x, for at most 4 s"
@@ -146,7 +144,7 @@ def test_slow_answer_is_read_to_its_end() -> None:
 def test_answer_that_comes_byte_by_byte_is_not_waited_for(complete: bytes) -> None:
     rest = b"a" * 60 if complete else HEAD
     client = huggingface_hub.get_session()
-    with silent_server([complete, *(rest[place : place + 1] for place in range(len(rest)))], pause=0.2) as server:
+    with silent_server([complete, *(rest[index : index + 1] for index in range(len(rest)))], pause=0.2) as server:
         with limit_hub_waits("me/x"), pytest.raises(HubTimeoutError, match="has not answered for 1 s"):
             client.get(server.url, timeout=None)
         with (
@@ -161,7 +159,7 @@ def test_answer_that_comes_byte_by_byte_is_not_waited_for(complete: bytes) -> No
 def test_command_ends_when_the_hub_trickles(tmp_path: Path) -> None:
     trickle = [bytes([byte]) for byte in HEAD]
     with silent_server(trickle, pause=0.2) as server:
-        results = call(tmp_path, server.url, [["stats", "me/x"], ["datasets", "--hub"]])
+        results = call(tmp_path, server.url, [["show", "me/x"], ["list", "--hub"]])
     for code, text in results.values():
         assert (code, "has not answered for 1 s (VTTDATA_HUB_TIMEOUT)" in text) == (2, True), text
 

@@ -21,7 +21,7 @@ IMPORTS = {
     "from vttdata import load_dataset, list_datasets, find_dataset, evaluate": None,
     "from vttdata.split import assign_splits, audit": None,
     "from vttdata.generate import degrade": None,
-    "from vttdata.assess import make_hits, score_hits": None,
+    "from vttdata.people import make_hits, score_hits": None,
     "from vttdata import build": "build",
     "from vttdata.media import probe": "build",
     "from vttdata.media import detect_shots": "build",
@@ -30,12 +30,12 @@ IMPORTS = {
     "from vttdata.generate import mine_foils": "foil",
 }
 COMMANDS = {
-    ("recipes",): None,
+    ("list",): None,
     ("build", "demo"): "build",
-    ("shots", "film.mp4"): "build",
+    ("video", "shots", "film.mp4"): "build",
     ("degrade", "captions.csv", "--out", "out"): "build",
     ("foil", "captions.csv", "--out", "out"): "foil",
-    ("hits", "power"): "assess",
+    ("people", "plan"): "assess",
 }
 
 

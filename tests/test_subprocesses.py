@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.decoys import write_decoys
+from tests.helpers.decoy_modules import write_decoys
 from vttdata.errors import MediaError
 from vttdata.subprocesses import CallProcess, call, limit_this_process, run, usable_cores
 
@@ -160,6 +160,6 @@ def test_files_in_the_working_folder_hide_no_library(tmp_path: Path, monkeypatch
     write_decoys(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert call(os.path.basename, "a/b", seconds=60) == "b"
-    done = subprocess.run([PYTHON, "-m", "vttdata", "recipes"], capture_output=True, text=True, check=False)
+    done = subprocess.run([PYTHON, "-m", "vttdata", "list"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "demo" in done.stdout

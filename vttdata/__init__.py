@@ -11,7 +11,7 @@ from vttdata.missing_modules import MissingModules
 from vttdata.version import __version__
 
 if TYPE_CHECKING:
-    from vttdata.compose.build import build
+    from vttdata.compose.build import AllowedLosses, Execution, Messages, build
     from vttdata.evaluate.evaluation import evaluate
     from vttdata.load.catalog import describe_dataset, list_datasets
     from vttdata.load.load_dataset import load_dataset
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from vttdata.report.notebook import dataset_report
 
 __all__ = [
+    "AllowedLosses",
+    "Execution",
+    "Messages",
     "VttdataError",
     "VttdataWarning",
     "__version__",
@@ -32,6 +35,9 @@ __all__ = [
 ]
 
 _MODULES = {
+    "AllowedLosses": "vttdata.compose.build",
+    "Execution": "vttdata.compose.build",
+    "Messages": "vttdata.compose.build",
     "build": "vttdata.compose.build",
     "dataset_report": "vttdata.report.notebook",
     "describe_dataset": "vttdata.load.catalog",

@@ -42,6 +42,10 @@ class LeakError(VttdataError):
     """Leaks found by an audit, so that a dataset was not packaged: exit code 3."""
 
 
+class CaptionLossError(VttdataError):
+    """Captions of an earlier dataset that a change would drop, so that nothing was packaged: exit code 2."""
+
+
 def list_choices(name: str, known: Iterable[str]) -> str:
     """Return known names as a list for a message, and after them which one a mistyped name is nearest to."""
     choices = list(known)

@@ -125,14 +125,14 @@ class HubWait:
         now = time.monotonic()
         until_notice = max((self._since or now) + _SECONDS_UNTIL_NOTICE - now, 0.0)
         threading.Thread(target=run, daemon=True).start()
-        is_there = futures.wait([answer], min(left, until_notice)).done
-        if not is_there and left > until_notice:
+        is_answered = futures.wait([answer], min(left, until_notice)).done
+        if not is_answered and left > until_notice:
             if not self._has_notice:
                 self._has_notice = True
                 text = f"vttdata: waiting for {_host(request)} to answer about {self._subject}, for at most {limit:g} s"
                 print(text, file=sys.stderr, flush=True)
-            is_there = futures.wait([answer], None if left == math.inf else left - until_notice).done
-        if not is_there:
+            is_answered = futures.wait([answer], None if left == math.inf else left - until_notice).done
+        if not is_answered:
             answer.add_done_callback(lambda late: late.exception() or late.result().close())
             raise self._fail(_not_answered(request, limit))
         return answer.result()
@@ -147,14 +147,14 @@ class HubWait:
 
         class Body(httpx.SyncByteStream):  # type: ignore[misc]
             def __iter__(self) -> Iterator[bytes]:
-                asked = time.monotonic()
+                started = time.monotonic()
                 try:
                     for piece in stream:
-                        wait._check_pace(request, limit, time.monotonic() - asked, len(piece))
+                        wait._check_pace(request, limit, time.monotonic() - started, len(piece))
                         yield piece
-                        asked = time.monotonic()
+                        started = time.monotonic()
                 except httpx.ReadTimeout:
-                    wait._check_pace(request, limit, time.monotonic() - asked, 0)
+                    wait._check_pace(request, limit, time.monotonic() - started, 0)
                     raise
                 wait._body_seconds = wait._body_bytes = 0.0
 

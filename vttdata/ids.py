@@ -20,6 +20,8 @@ _YOUTUBE = re.compile(
     re.ASCII,
 )
 
+_CHOSEN_CLIP = re.compile(r"'?(.+)_([0-9]{7,10})_([0-9]{7,10})", re.ASCII)
+
 # Ids become file names, which have 255 bytes at most.
 MAX_ID_LENGTH = 160
 
@@ -66,6 +68,13 @@ def clip_id(source_id: str, start: float, end: float) -> str:
     return f"{source_id}_{round(start * 1000):07d}_{round(end * 1000):07d}"
 
 
+def clip_span(video_id: str) -> tuple[str, float, float] | None:
+    """Return the source, start and end (seconds) in the id of a chosen clip, or in the name of its file; else None."""
+    name = PurePosixPath(video_id.replace("\\", "/"))
+    match = _CHOSEN_CLIP.fullmatch(name.stem if name.suffix.lower() in VIDEO_EXTENSIONS else video_id)
+    return (match[1], int(match[2]) / 1000, int(match[3]) / 1000) if match else None
+
+
 def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
     """Return the id of a caption without an official one: 52 bits of a hash of its text, its annotator and its clip."""
     return int(digest([video_id, annotator or "", caption])[:13], 16)
@@ -82,17 +91,17 @@ def youtube_url(youtube_id: str) -> str:
     return f"https://www.youtube.com/watch?v={youtube_id}"
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """Return the SHA-256, in hexadecimal, of the canonical JSON of plain values and dataclasses."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
-def canonical_json(value: Any) -> str:
+def canonical_json(value: object) -> str:
     """Return the JSON of plain values and dataclasses in the one form that is hashed; it is ASCII, in one line."""
     return json.dumps(value, default=_fields_of_dataclass, sort_keys=True, ensure_ascii=True)
 
 
-def _fields_of_dataclass(value: Any) -> Any:
+def _fields_of_dataclass(value: object) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no canonical form")

@@ -137,9 +137,9 @@ def load_module(path: Path, kind: str) -> ModuleType:
         sys.modules.pop(name, None)
         # The innermost line of the file itself; a syntax error has no frame of its file in the traceback.
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        place = f"{path}:{lines[-1]}" if lines else str(path)
+        location = f"{path}:{lines[-1]}" if lines else str(path)
         if isinstance(error, SyntaxError):
-            place, error = f"{error.filename}:{error.lineno}", type(error)(error.msg)
+            location, error = f"{error.filename}:{error.lineno}", type(error)(error.msg)
         message = " ".join(str(error).split())
-        raise VttdataError(f"{place}: cannot be loaded as a {kind} ({type(error).__name__}: {message}).") from error
+        raise VttdataError(f"{location}: cannot be loaded as a {kind} ({type(error).__name__}: {message}).") from error
     return module

@@ -1,8 +1,8 @@
 """External programs and functions of this package in processes of their own, with limits on time and on disk use.
 
 Each program gets its own process group, which is ended as a whole. A process ends when the one that started it dies: on
-Linux the kernel does that, and elsewhere what `die_with_parent` and `_watch_group` describe. Limits on memory are kept
-by Linux alone. On Windows nothing here works, which `check_system` says; no command is ever given to a shell.
+Linux the kernel does that, and elsewhere what `die_with_parent` and `_ended_with_parent` describe. Limits on memory are
+kept by Linux alone. On Windows nothing here works, which `check_system` says; no shell ever parses a part of a command.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import errno
 import functools
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -127,26 +128,24 @@ def _prepare_program(max_memory: int | None) -> None:
 
 
 @contextlib.contextmanager
-def _watch_group(group: int) -> Iterator[None]:
-    """Let a process group be killed when this process dies, by a process that reads a pipe which then ends.
+def _ended_with_parent(command: list[str]) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    """Yield a command whose process group is killed when this process dies, and file descriptors to pass to it.
 
-    The kernel of Linux needs no such help.
+    Where the kernel cannot do that, a process that is started before the program, in its group, reads a pipe which
+    ends with this process.
     """
     if sys.platform == "linux":
-        yield
+        yield command, ()
         return
-    watcher = subprocess.Popen(
-        ["/bin/sh", "-c", 'read -r end; kill -KILL "-$0"', str(group)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    if shutil.which(command[0]) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
+    reading, writing = os.pipe()
     try:
-        yield
+        watch = '(read -r end </dev/fd/"$0"; kill -KILL "-$$") & exec "$@"'
+        yield ["/bin/sh", "-c", watch, str(reading), *command], (reading,)
     finally:
-        watcher.kill()
-        watcher.communicate()
+        os.close(reading)
+        os.close(writing)
 
 
 def run(
@@ -177,9 +176,14 @@ def run(
         VttdataError: on Windows.
     """
     check_system(f"Running {Path(command[0]).name}")
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+    with (
+        tempfile.TemporaryFile() as stdout,
+        tempfile.TemporaryFile() as stderr,
+        _ended_with_parent([os.fspath(part) for part in command]) as (arguments, descriptors),
+    ):
         process = subprocess.Popen(
-            [os.fspath(part) for part in command],
+            arguments,
+            pass_fds=descriptors,
             stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -190,13 +194,12 @@ def run(
             preexec_fn=functools.partial(_prepare_program, max_memory) if sys.platform == "linux" else None,  # noqa: PLW1509
         )
         try:
-            with _watch_group(process.pid):
-                if feed and process.stdin:
-                    # The program may end, or close its input, before it has read everything.
-                    with contextlib.suppress(BrokenPipeError):
-                        feed(process.stdin.fileno())
-                        process.stdin.close()
-                stopped = _wait(process, seconds, folder, max_bytes)
+            if feed and process.stdin:
+                # The program may end, or close its input, before it has read everything.
+                with contextlib.suppress(BrokenPipeError):
+                    feed(process.stdin.fileno())
+                    process.stdin.close()
+            stopped = _wait(process, seconds, folder, max_bytes)
         finally:
             # The program's own children may outlive it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -300,7 +303,7 @@ class CallProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+    def call(self, function: Callable[..., Any], *arguments: object, seconds: float) -> Any:
         """Call a function in the process; see `call`."""
         check_system("Processing videos")
         if self._process is None or self._connection is None:
@@ -331,7 +334,7 @@ class CallProcess:
         self._process = self._connection = None
 
 
-def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+def call(function: Callable[..., Any], *arguments: object, seconds: float) -> Any:
     """Call a function in a process of its own, and return its result; the kernel ends the process after `seconds`.
 
     The function is one of a module, so that the other process can import it; its arguments and result are pickled. It

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.shots.takes import Half
+from benchmarks.shots.footage import Half
 from vttdata.media.probe import probe
 from vttdata.media.shots.scoring import Change
 

@@ -10,9 +10,9 @@ from random import Random
 import av
 import numpy as np
 
+from benchmarks.shots.footage import Pixels, Planes, Reel
 from benchmarks.shots.overlay import Size, flashed, letterboxed, mixed, slide, with_text
 from benchmarks.shots.plan import Move, Plan, PlannedShot
-from benchmarks.shots.takes import Pixels, Planes, Reel
 from vttdata.collect.demo_films.drawing import View
 from vttdata.collect.demo_films.motifs import CATEGORIES, choose_motif
 from vttdata.collect.demo_films.props import LIGHTS
@@ -109,8 +109,8 @@ def _camera(shot: PlannedShot, random: Random, length: int) -> Callable[[float],
         speeds = [random.uniform(2, 9) * length / 25 for _ in range(4)]
 
         def shaken(part: float) -> tuple[float, float, float]:
-            turns = [math.sin(speed * part + 7 * number) for number, speed in enumerate(speeds)]
-            return 1.15, 0.5 + 0.25 * (turns[0] + turns[1]), 0.5 + 0.25 * (turns[2] + turns[3])
+            sines = [math.sin(speed * part + 7 * number) for number, speed in enumerate(speeds)]
+            return 1.15, 0.5 + 0.25 * (sines[0] + sines[1]), 0.5 + 0.25 * (sines[2] + sines[3])
 
         return shaken
     return lambda _: (1.0, 0.5, 0.5)

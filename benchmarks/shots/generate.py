@@ -22,9 +22,9 @@ from typing import get_args
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.shots.draw import frames
+from benchmarks.shots.footage import TAKES, Half, Planes, Take, read_takes
 from benchmarks.shots.overlay import Size
 from benchmarks.shots.plan import Plan, plan_video
-from benchmarks.shots.takes import TAKES, Half, Planes, Take, read_takes
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
 SECONDS, QUICK_SECONDS = 100.0, 30.0

@@ -1,6 +1,6 @@
 """Draw hard cases: single takes under disturbances that are no boundary, and boundaries that colours hardly show.
 
-Every case is drawn over footage of one half (`benchmarks.shots.takes`) and written beside a JSON file with its truth,
+Every case is drawn over footage of one half (`benchmarks.shots.footage`) and written beside a JSON file with its truth,
 like the composed videos. Run `python benchmarks/shots/run.py --hard`.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from benchmarks.shots.takes import TAKES, Half, Reel, Take
+from benchmarks.shots.footage import TAKES, Half, Reel, Take
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
 WIDTH, HEIGHT, RATE, FRAMES = 640, 360, 25, 300
@@ -143,7 +143,7 @@ def whip(random: Random, footage: Footage) -> tuple[Show, Transitions]:
     at, places = random.uniform(0, 3 * step), []
     while len(places) < FRAMES + 1:
         places += [at] * round(random.uniform(0.8, 2.5) * RATE)
-        goal = random.choice([place for place in range(0, 3 * step, 40) if abs(place - at) > 0.7 * WIDTH])
+        goal = random.choice([position for position in range(0, 3 * step, 40) if abs(position - at) > 0.7 * WIDTH])
         length = random.randint(3, 12)
         places += [at + (goal - at) * (0.5 - 0.5 * math.cos(math.pi * (k + 1) / length)) for k in range(length)]
         at = goal

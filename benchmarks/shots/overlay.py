@@ -6,8 +6,8 @@ from random import Random
 
 import numpy as np
 
+from benchmarks.shots.footage import Pixels, Planes
 from benchmarks.shots.plan import Event, PlannedShot
-from benchmarks.shots.takes import Pixels, Planes
 
 Size = tuple[int, int]
 """Width and height in pixels; even."""
@@ -36,8 +36,8 @@ def _wiped(before: Planes, after: Planes, part: float, way: int) -> Planes:
         mixed = old.copy()
         size = old.shape[way // 2]
         edge = slice(0, round(size * part)) if way % 2 else slice(size - round(size * part), size)
-        place = (edge, slice(None)) if way // 2 == 0 else (slice(None), edge)
-        mixed[place] = new[place]
+        region = (edge, slice(None)) if way // 2 == 0 else (slice(None), edge)
+        mixed[region] = new[region]
         result.append(mixed)
     return tuple(result)  # type: ignore[return-value]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
 
-from benchmarks.shots.takes import Half, Take
+from benchmarks.shots.footage import Half, Take
 
 Entry = Literal["start", "cut", "dissolve", "fade", "wipe"]
 Move = Literal["none", "pan", "whip", "zoom", "shake", "twos", "fifths", "still"]

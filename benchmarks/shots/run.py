@@ -31,9 +31,9 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.shots.annotated import Video, annotated, composed, real_video
 from benchmarks.shots.detectors import BARE, DECODES, names, program, python_command, read_program
+from benchmarks.shots.footage import Half
 from benchmarks.shots.generate import add_arguments, generate, selected_jobs
 from benchmarks.shots.hard_cases import CASES, write_hard_cases
-from benchmarks.shots.takes import Half
 from vttdata.media.shots.scoring import Change, Score, match, score, score_by_kind
 
 TOLERANCE = 1

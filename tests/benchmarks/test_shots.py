@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from benchmarks.shots.annotated import annotated, composed
 from benchmarks.shots.detectors import names
 from benchmarks.shots.draw import Planes, frames
+from benchmarks.shots.footage import TAKES, Take, read_takes
 from benchmarks.shots.generate import ENCODINGS, Job, make, plan_jobs
 from benchmarks.shots.plan import Entry, Event, Move, Plan, PlannedShot, plan_video
 from benchmarks.shots.run import Run, counts_table, measure, mistakes, predicted, recall_table, scores
-from benchmarks.shots.takes import TAKES, Take, read_takes
 from tests.helpers.barcode import picture, read_number
 from tests.media.shots.test_detect import encode
 from vttdata.media.shots.detect import detect_shots

@@ -106,7 +106,7 @@ def broken(change: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("change", "place"),
+    ("change", "location"),
     [
         (lambda c: c.pop("videos"), "videos is missing"),
         (lambda c: c.pop("sentences"), "sentences is missing"),
@@ -126,12 +126,12 @@ def broken(change: Any) -> dict[str, Any]:
         (lambda c: c["sentences"].append(7), "sentences[24]: found 7"),
     ],
 )
-def test_malformed_value_is_an_error_with_file_and_key(tmp_path: Path, change: Any, place: str) -> None:
+def test_malformed_value_is_an_error_with_file_and_key(tmp_path: Path, change: Any, location: str) -> None:
     write_unpacked(tmp_path, broken(change))
     with pytest.raises(VttdataError) as refused:
         read_msrvtt(tmp_path)
     assert "train_val_videodatainfo.json" in str(refused.value)
-    assert place in str(refused.value)
+    assert location in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

@@ -16,11 +16,11 @@ library("starlette")
 library("snowballstemmer")
 
 from tests.helpers.films import write_film
-from vttdata.annotate.campaign import read_campaign
-from vttdata.annotate.service import Service
-from vttdata.annotate.store import Store
 from vttdata.cli.main import main
 from vttdata.generate.prefilter import make_stemmer, pool_precision, reaches
+from vttdata.people.campaign import read_campaign
+from vttdata.people.service import Service
+from vttdata.people.store import Store
 
 CAPTIONS = (
     ("a man rides a brown horse", "the man is riding horses"),
@@ -53,7 +53,7 @@ def test_pool_is_judged_and_used_for_retrieval(tmp_path: Path, capsys: pytest.Ca
             (videos / f"v{n}.mp4").symlink_to(film)
             rows.writerows((f"v{n}", text) for text in texts)
     build = tmp_path / "build"
-    settings = [f"input={tmp_path / 'captions.csv'}", "pool=4", "audit=3", "controls=1", "seed=2"]
+    settings = [f"input={tmp_path / 'captions.csv'}", "pool=4", "audit=3", "controls=2", "seed=2"]
     arguments = [part for setting in settings for part in ("--set", setting)]
     assert main(["build", "ranking-set", *arguments, "--out", str(build), "--quiet"]) == 0
     pairs = list(csv.DictReader((build / "pairs.csv").open()))
@@ -63,8 +63,8 @@ def test_pool_is_judged_and_used_for_retrieval(tmp_path: Path, capsys: pytest.Ca
     assert {row["video_id"] for row in controls}.isdisjoint(row["video_id"] for row in judged)
     assert {row["expected"] for row in controls} == {"yes", "no"}
     folder = tmp_path / "judging"
-    make = ["campaign", "make", "relevance", str(build / "pairs.csv"), "--videos", str(videos), "--out", str(folder)]
-    assert main([*make, "--invite", "a,b,c", "--set", "min_controls=1"]) == 0
+    make = ["people", "make", "relevance", str(build / "pairs.csv"), "--videos", str(videos), "--out", str(folder)]
+    assert main([*make, "--invite", "a,b,c", "--set", "min_controls=6", "--set", "videos=3"]) == 0
     campaign = read_campaign(folder)
     service = Service(campaign, store := Store(campaign))
     # Horses go with horses and dogs with dogs; the third worker says yes to everything, and fails the controls.
@@ -82,17 +82,17 @@ def test_pool_is_judged_and_used_for_retrieval(tmp_path: Path, capsys: pytest.Ca
             state = service.answer(worker, name, state["unit"], state["item"], {"relevant": answer}, None, 3.0)
     store.close()
     out = tmp_path / "results"
-    assert main(["campaign", "score", str(folder), "--out", str(out)]) == 0
+    assert main(["people", "score", str(folder), "--out", str(out)]) == 0
     again = ["build", str(build), "--set", f"votes={out / 'pairs.csv'}", "--quiet"]
     assert main(again) == 0
     relevance = [line.split() for line in (build / "relevance.txt").read_text().splitlines()]
     pool = sorted({row["video_id"] for row in judged} | {row["caption_id"] for row in judged})
-    told = {(name, video) for name, _, video, value in relevance if value == "1"}
-    asked = {(row["caption_id"], row["video_id"]) for row in judged}
-    assert told == {(v, v) for v in pool} | {(a, b) for a, b in asked if kind[a] == kind[b]}
+    relevant = {(name, video) for name, _, video, value in relevance if value == "1"}
+    judged_pairs = {(row["caption_id"], row["video_id"]) for row in judged}
+    assert relevant == {(v, v) for v in pool} | {(a, b) for a, b in judged_pairs if kind[a] == kind[b]}
     counts = dict(csv.reader((build / "counts.csv").open()))
     assert int(counts["pairs without the originals"]) == 12
-    similarity = np.array([[float((a, b) in told) + 0.1 * (a == b) for b in pool] for a in pool])
+    similarity = np.array([[float((a, b) in relevant) + 0.1 * (a == b) for b in pool] for a in pool])
     np.savez(tmp_path / "system.npz", similarity=similarity, query_ids=pool, video_ids=pool)
     capsys.readouterr()
     scored = ["evaluate", str(build), str(tmp_path / "system.npz"), "--task", "retrieval", "--json"]

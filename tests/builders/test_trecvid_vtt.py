@@ -12,8 +12,8 @@ import pytest
 from builders.trecvid_vtt import read as read_trecvid
 from vttdata.annotations import Annotations
 from vttdata.annotations.trecvid.id_offsets import peak
-from vttdata.assess import replication, significance, system_scores
 from vttdata.errors import VttdataError
+from vttdata.people import replication, significance, system_scores
 
 VIDEOS = 260
 WORDS = [f"word{number}" for number in range(20)]
@@ -41,12 +41,12 @@ def write_set(
             shared = round(6 * quality[line, system])
             captions.append(" ".join([*texts[line][:shared], f"{system}{line}", "x" * (6 - shared)]))
         (folder / "systems" / f"trecvid16-vtt.en-en.{system}").write_text("\r\n".join(captions) + "\r\n")
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             score = quality[line, system]
-            cells = [system, number(place), 100 * score, 2 * score - 1, 17]
+            cells = [system, number(index), 100 * score, 2 * score - 1, 17]
             rows += [[*cells, copy] if hit else cells for copy in range(rows_per_line)]
-    told = [" ".join(texts[line]) for line in (reference_lines or lines)]
-    (folder / "references" / reference).write_text("\n".join(told) + "\n")
+    reference_lines_of_file = [" ".join(texts[line]) for line in (reference_lines or lines)]
+    (folder / "references" / reference).write_text("\n".join(reference_lines_of_file) + "\n")
     head = "SYS,SID,RAW.SCR,Z.SCR,N" + ",HIT" * hit
     (folder / "ad-seg-scores-en-en.csv").write_text(
         "\n".join([head, *(",".join(map(str, row)) for row in rows)]) + "\n"

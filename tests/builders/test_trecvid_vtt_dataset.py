@@ -10,6 +10,8 @@ import pytest
 
 from tests.builders.test_trecvid_vtt import VIDEOS, write_single
 from vttdata.cli.main import main
+from vttdata.recipe.packaged import load_builder
+from vttdata.records import CaptionScore
 
 
 def build(out: Path, annotations: Path, *more: str) -> int:
@@ -54,3 +56,30 @@ def test_unmatchable_ids_leave_no_dataset(tmp_path: Path, capsys: pytest.Capture
     assert build(tmp_path / "out", tmp_path / "files") == 2
     assert "do judgments fit the captions" in capsys.readouterr().err
     assert not (tmp_path / "out" / "dataset").exists()
+
+
+def test_card_compares_the_judgments_with_the_papers(tmp_path: Path) -> None:
+    write_single(tmp_path / "files", "2016", rows_per_line=3, hit=True)
+    assert build(tmp_path / "out", tmp_path / "files", "paper.single_judgments.says=7") == 0
+    card = (tmp_path / "out" / "dataset" / "README.md").read_text()
+    assert f"| single judgments | 7 | {6 * VIDEOS:,} |" in card
+    assert "| multiple judgments | 7,705 | 0 |" in card
+
+
+def test_all_years_of_the_release_are_counted() -> None:
+    def scores(campaign: str, system: str, *raw: float) -> list[CaptionScore]:
+        return [CaptionScore("vtt2016_1", system, value, 0.0, 1, campaign) for value in raw]
+
+    counted = load_builder("trecvid_vtt").count_judgments(
+        scores("2016-single", "HUMAN-b", 80, 90)
+        + scores("2016-single", "LOW", 40, 50)
+        + scores("2016-single", "HIGH", 60)
+        + scores("2020-single", "LOW", 0)
+        + scores("2020-multiple", "LOW", 0, 0)
+    )
+    assert counted == {
+        "single_judgments": 6,
+        "multiple_judgments": 2,
+        "human_b_2016": 85,
+        "lowest_system_2016": 45,
+    }

@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.builds import LOOSE, build, film
 from vttdata.cli.main import main
-from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.dataset import Metadata, OfficialLayout, WriteHooks, write_dataset
 from vttdata.dataset.leak_audit import audit_all, audit_dataset
 from vttdata.records import Caption, Clip
 
@@ -29,7 +29,13 @@ def dataset(tmp_path: Path) -> Path:
     ]
     folder = tmp_path / "dataset"
     write_dataset(
-        folder, clips=clips, captions=captions, sources=[], metadata=Metadata("me/x"), media=None, audit=audit_all
+        folder,
+        clips=clips,
+        captions=captions,
+        sources=[],
+        metadata=Metadata("me/x"),
+        media=None,
+        hooks=WriteHooks(audit_all),
     )
     return folder
 
@@ -115,9 +121,9 @@ def test_unusable_id_lists_are_refused(
     monkeypatch.chdir(tmp_path)
     Path("ids.csv").write_text("video_id\nv1\nz\ny\n")
     assert main(["audit", str(dataset), *(part for split in splits for part in ("--split", split))]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
 
 
 def test_text_on_the_terminal_holds_no_control_characters(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,11 +154,11 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.not_on("win32")
 def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifest: Path, tmp_path: Path) -> None:
     settings = [f"collect.manifest={manifest}", *LOOSE, "filter.max_frozen=1.0", "media.keep=none"]
-    settings += ["split.ratios={train: 0.5, test: 0.5}"]
+    settings += ["split.ratios={train: 0.5, test: 0.5}", "split.method=balanced"]
     whole = build(tmp_path, *settings, recipe="own-list")
     assert whole.returncode == 0, whole.stderr
-    told = json.loads((tmp_path / "build.json").read_text())
-    assert told["audit"]["ok"] is True
+    account = json.loads((tmp_path / "build.json").read_text())
+    assert account["audit"]["ok"] is True
     card = (tmp_path / "dataset" / "README.md").read_text()
     assert "## Leaks" in card
     assert "These splits leak" not in card
@@ -161,15 +167,15 @@ def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifes
     refused = build(tmp_path, *apart, recipe="own-list")
     assert refused.returncode == 3
     assert "source in several splits (1 source)" in refused.stderr
-    told = json.loads((tmp_path / "build.json").read_text())
-    assert (told["status"], told["audit"]["ok"]) == ("stopped", False)
-    assert told["audit"]["leaks"]["source"]["clips"] == {"train": 2, "test": 2}
+    account = json.loads((tmp_path / "build.json").read_text())
+    assert (account["status"], account["audit"]["ok"]) == ("stopped", False)
+    assert account["audit"]["leaks"]["source"]["clips"] == {"train": 2, "test": 2}
     assert (tmp_path / "dataset" / "README.md").read_text() == card
 
     accepted = build(tmp_path, *apart, "allow_leaks=one *take* only", recipe="own-list")
     assert accepted.returncode == 0, accepted.stderr
-    told = json.loads((tmp_path / "build.json").read_text())
-    assert all(stage["reused"] == stage["parts"] for stage in told["stages"])
+    account = json.loads((tmp_path / "build.json").read_text())
+    assert all(stage["reused"] == stage["parts"] for stage in account["stages"])
     card = (tmp_path / "dataset" / "README.md").read_text()
     assert r"Why leaks are accepted: one \*take\* only" in card
     assert main(["audit", str(tmp_path)]) == 3

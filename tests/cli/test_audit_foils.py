@@ -16,9 +16,9 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = ["true,foil,video_id", *(f"a dog runs {n},a cat runs {n},v{n}" for n in range(100))]
     (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
     assert main(["audit", str(tmp_path / "pairs.csv")]) == 0
-    said = capsys.readouterr().out
-    assert "ensemble           1.000 (open)" in said
-    assert "above 0.55: the set is open to blind solving" in said
+    output = capsys.readouterr().out
+    assert "ensemble           1.000 (open)" in output
+    assert "above 0.55: the set is open to blind solving" in output
     assert main(["audit", str(tmp_path / "pairs.csv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ok"] is False
@@ -37,7 +37,7 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
         ("true,foil,video_id\na b,a c,v\na c,a d,v\n", "All pairs are of one video"),
         (
             "true,foil,video_id\n\u72d7\u5728\u8dd1,\u732b\u5728\u8dd1,v\n\u4eba\u8d70,\u4eba\u5750,w\n",
-            "without spaces between words",
+            "no spaces between words",
         ),
     ],
 )

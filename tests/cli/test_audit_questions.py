@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from vttdata.cli.main import main
-from vttdata.compose.foils import find_answer
-from vttdata.generate.foils.blind.questions import answer_questions
+from vttdata.generate.blind.questions import answer_questions
 
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "mo", "ti", "su") for b in ("lan", "rod", "fis", "gum", "net", "pal")]
 Make = Callable[[random.Random, list[str], int], tuple[str, list[str]]]
@@ -27,7 +26,7 @@ def write(path: Path, make: Make, count: int = 120, **layout: Any) -> Path:
         options = [" ".join(draw.sample(WORDS, 4)) for _ in range(4)]
         answer = layout.get("answer", draw.randrange(4))
         question, options = make(draw, options, answer)
-        rows.append({"question": question, "options": options, "answer": answer, "video_id": f"v{number}"})
+        rows.append({"question": question, "options": options, "answer": "ABCD"[answer], "video_id": f"v{number}"})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
@@ -65,7 +64,7 @@ def edited(draw: random.Random, options: list[str], answer: int) -> tuple[str, l
     """Wrong options that are the right one with another word in a place of their own."""
     words = options[answer].split()
     changed = [
-        " ".join([*words[:place], draw.choice(sorted({*WORDS} - {*words})), *words[place + 1 :]]) for place in range(3)
+        " ".join([*words[:index], draw.choice(sorted({*WORDS} - {*words})), *words[index + 1 :]]) for index in range(3)
     ]
     return plain(draw, [*changed[:answer], options[answer], *changed[answer:]], answer)
 
@@ -102,25 +101,6 @@ def test_ties_share_a_question() -> None:
     assert answer_questions(margins, np.array([0, 0, 1, 1, 2, 2]), 3).tolist() == [0.5, 0.0, 1 / 3]
 
 
-@pytest.mark.parametrize(
-    ("answer", "index"),
-    [
-        ("dogs", 1),
-        ("B", 1),
-        ("(b)", 1),
-        ("1", 1),
-        (1, 1),
-        ("E", None),
-        (4, None),
-        (True, None),
-        (None, None),
-        ("x", None),
-    ],
-)
-def test_answer_is_a_text_a_letter_or_an_index(answer: object, index: int | None) -> None:
-    assert find_answer(answer, ["cats", "dogs", "birds"]) == index
-
-
 def test_tables_of_other_benchmarks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"v{n},what,{n % 2},cat {n},dog {n}" for n in range(20)]
     (tmp_path / "nextqa.csv").write_text("\n".join(["video,question,answer,a0,a1", *lines]))
@@ -138,6 +118,7 @@ def test_tables_of_other_benchmarks_are_read(tmp_path: Path, capsys: pytest.Capt
         ({"question": "what", "options": ["a", "b"], "answer": "c"}, "q.jsonl:1: the answer 'c' is no option"),
         ({"question": "what", "options": ["a", "b"]}, "q.jsonl:1: the answer 'None' is no option"),
         ({"question": "what", "options": ["a", "b"], "answer": 0}, "give those of several videos"),
+        ({"question": "what", "options": ["a", "b", "c"], "answer": 1}, "reads as index from 0 and as number from 1"),
     ],
 )
 def test_bad_question_is_one_sentence(
@@ -146,3 +127,50 @@ def test_bad_question_is_one_sentence(
     (tmp_path / "q.jsonl").write_text(json.dumps(row) + "\n")
     assert main(["audit", str(tmp_path / "q.jsonl")]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_columns_of_questions_and_of_pairs_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"v{n},what,{'xy'[n % 2]},x,y" for n in range(20)]
+    (tmp_path / "q.csv").write_text("\n".join(["clip,ask,gold,A,B", *rows]))
+    named = ["question=ask", "answer=gold", "video_id=clip"]
+    options = [part for name in named for part in ("--columns", name)]
+    assert main(["audit", str(tmp_path / "q.csv"), "--json", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["questions"] == 20
+    rows = [f"a cat {n},a dog {n},v{n}" for n in range(20)]
+    (tmp_path / "p.csv").write_text("\n".join(["caption,negative_caption,video_id", *rows]))
+    options = ["--columns", "true=caption", "--columns", "foil=negative_caption"]
+    assert main(["audit", str(tmp_path / "p.csv"), "--json", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["attacks"][0]["pairs"] == 20
+    assert main(["audit", str(tmp_path / "p.csv")]) == 2
+    assert "--columns" in capsys.readouterr().err
+
+
+@pytest.mark.not_on("win32")
+def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"video_id": f"v{n}", "question": "what?", "options": ["x", "y", f"z{n}"], "answer": "B"}
+        | {"split": ("train", "test")[n % 2]}
+        for n in range(12)
+    ]
+    rows += [{"video_id": f"v{n}", "question": f"is it {n % 3}?", "answer": "yes", "split": "test"} for n in (1, 3, 5)]
+    # The same in another order, in the other split.
+    rows += [{"video_id": "v0", "question": "What?", "options": ["z1", "y", "x"], "answer": "B", "split": "train"}]
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    out = str(tmp_path / "out")
+    build = ["build", "questions", "--quiet", "--workers", "1", "--out", out]
+    assert main([*build, "--set", f"annotations={tmp_path / 'q.json'}"]) == 0
+    capsys.readouterr()
+    assert main(["audit", out, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    choice = found["questions"]["multiple_choice"]
+    assert (choice["questions"], choice["answers_by_place"]) == (13, {"A": 0, "B": 13, "C": 0})
+    assert choice["repeated_in_other_splits"] == 2
+    assert {attack["attacker"]: attack["accuracy"] for attack in choice["attacks"]}["place"] == 1.0
+    assert found["questions"]["yes_no"]["questions"] == 3
+    assert main(["audit", out, "--page", str(tmp_path / "page.md")]) == 0
+    printed = capsys.readouterr().out
+    page = (tmp_path / "page.md").read_text()
+    assert "## Blind attackers on questions, `multiple_choice`\n\n13; answers by place: A 0, B 13, C 0;" in page
+    assert "| place | 1.000" in page
+    assert "## Blind attackers on questions, `yes_no`\n\n3; answers by place: A 3, B 0;" in page
+    assert "questions, multiple_choice: 13; answers by place: A 0, B 13, C 0" in printed

@@ -1,4 +1,4 @@
-"""`vttdata availability`, with files in a folder and with a server on this machine."""
+"""`vttdata verify --videos` and `--online`, with files in a folder and with a server on this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.helpers.media_server import MediaServer, serving
+from tests.helpers.file_server import FileServer, serving_files
 from tests.helpers.session_files import make_once
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata, write_dataset
@@ -31,17 +31,21 @@ def write(folder: Path, urls: list[str | None]) -> Path:
 
 
 def check(dataset: Path, out: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    """Return what a check reports, whose exit code says whether a video is gone."""
     capsys.readouterr()
-    assert main(["availability", str(dataset), "--out", str(out), "--json", *options]) == 0
+    code = main(["verify", str(dataset), "--out", str(out), "--json", *options])
     report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert code == (4 if report["sources"]["no"] else 0)
     return report
 
 
-def test_files_are_those_of_sources_or_of_all_their_clips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_are_those_of_sources_or_of_all_their_clips(
+    tiny: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     dataset = write(tmp_path / "dataset", ["http://a", "http://b", None, "http://d"])
     (tmp_path / "videos").mkdir()
     for name in ("s0.mp4", "v1_0.mkv", "v1_1.webm", "v2_0.mp4", "s3.txt"):
-        (tmp_path / "videos" / name).write_bytes(b"film")
+        (tmp_path / "videos" / name).write_bytes(tiny)
     report = check(dataset, tmp_path / "out", capsys, "--videos", str(tmp_path / "videos"))
     assert report["sources"] == {"yes": 2, "no": 2, "unknown": 0}
     protocol = read_protocol_file(tmp_path / "out" / "protocol.json")
@@ -57,17 +61,46 @@ def test_files_are_those_of_sources_or_of_all_their_clips(tmp_path: Path, capsys
     assert json.loads(capsys.readouterr().out)["config"] == protocol.label
 
 
+def test_files_are_checked_as_a_build_checks_them(
+    tiny: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = write(tmp_path / "dataset", [None] * 5)
+    (tmp_path / "videos").mkdir()
+    contents = {"s0": b"", "s1": b"x", "s2": tiny[: len(tiny) // 2], "s3": tiny, "v4_0": tiny, "v4_1": b""}
+    for name, content in contents.items():
+        (tmp_path / "videos" / f"{name}.mp4").write_bytes(content)
+    check(dataset, tmp_path / "out", capsys, "--videos", str(tmp_path / "videos"))
+    table = pd.read_csv(tmp_path / "out" / "availability.csv", keep_default_na=False).set_index("source_id")
+    assert dict(table.available) == {"s0": "no", "s1": "no", "s2": "no", "s3": "yes", "s4": "no"}
+    assert (table.reason["s0"], table.reason["s3"], table.reason["s4"]) == ("file_empty", "file", "file_empty")
+    # What files say is replaced by what files say.
+    check(dataset, tmp_path / "out", capsys, "--videos", str(tmp_path / "videos"))
+
+
+def test_list_of_ids_stands_for_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = write(tmp_path / "dataset", [None] * 4)
+    (tmp_path / "ids.txt").write_text("s0\nv1_0.mp4\nv1_1.mp4\nv2_0\n")
+    report = check(dataset, tmp_path / "out", capsys, "--videos", str(tmp_path / "ids.txt"))
+    assert report["sources"] == {"yes": 2, "no": 2, "unknown": 0}
+
+
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The smallest video."""
     from tests.helpers.builds import film
 
     folder = make_once(tmp_path_factory, "tiny", lambda folder: film(folder / "tiny.mp4", 1))
-    with serving((folder / "tiny.mp4").read_bytes()) as running:
+    return (folder / "tiny.mp4").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def server(tiny: bytes) -> Any:
+    with serving_files(tiny) as running:
         yield running
 
 
 def test_sites_are_asked_once_and_again_where_the_answer_was_not_about_the_video(
-    server: MediaServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dataset = write(tmp_path / "dataset", [server.url("/good.mp4"), server.url("/gone.mp4"), server.url("/busy.mp4")])
     online = ["--online", "--sleep", "0"]
@@ -91,7 +124,7 @@ def test_check_ends_when_no_host_can_be_reached(tmp_path: Path, capsys: pytest.C
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}"
         dataset = write(tmp_path / "dataset", [f"{address}/{number}.mp4" for number in range(5)])
-        assert main(["availability", str(dataset), "--out", str(tmp_path / "out"), "--online", "--sleep", "0"]) == 1
+        assert main(["verify", str(dataset), "--out", str(tmp_path / "out"), "--online", "--sleep", "0"]) == 1
     assert "3 addresses in a row could not be reached, nor could others" in capsys.readouterr().err
     table = pd.read_csv(tmp_path / "out" / "availability.csv", keep_default_na=False)
     assert table["reason"].tolist() == ["unreachable"] * 3
@@ -100,11 +133,13 @@ def test_check_ends_when_no_host_can_be_reached(tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "Give either --videos DIR or --online"),
-        (["--videos", "{out}", "--online"], "Give either --videos DIR or --online"),
+        (["--videos", "{out}", "--online"], "--videos and --online exclude each other"),
         (["--videos", "{out}/nowhere"], "nowhere: cannot be read"),
         (["--videos", "{out}", "--limit", "3"], "--limit goes with --online"),
+        (["--videos", "{out}", "--rebuild"], "are about videos only"),
+        (["--online", "--set", "seed=1"], "are about videos only"),
         (["--online", "--sleep", "-1"], "--sleep"),
+        ([], "--out and --json go with --videos or --online"),
     ],
 )
 def test_mistake_is_one_sentence(
@@ -112,33 +147,43 @@ def test_mistake_is_one_sentence(
 ) -> None:
     dataset = write(tmp_path / "dataset", ["http://a"])
     given = [option.format(out=tmp_path) for option in options]
-    assert main(["availability", str(dataset), "--out", str(tmp_path / "out"), *given]) == 2
+    assert main(["verify", str(dataset), "--out", str(tmp_path / "out"), *given]) == 2
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_folder_for_what_is_found_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = write(tmp_path / "dataset", ["http://a"])
+    for options in (["--online"], ["--videos", str(tmp_path)]):
+        assert main(["verify", str(dataset), *options]) == 2
+        assert "--out DIR" in capsys.readouterr().err
 
 
 def test_damaged_table_of_an_earlier_check_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dataset = write(tmp_path / "dataset", ["http://a"])
     (tmp_path / "availability.csv").write_text("source_id,url,available,reason,date\ns0,http://a,perhaps,,2026-11-22\n")
-    assert main(["availability", str(dataset), "--out", str(tmp_path), "--online", "--sleep", "0"]) == 2
+    assert main(["verify", str(dataset), "--out", str(tmp_path), "--online", "--sleep", "0"]) == 2
     assert "availability.csv:2: 'available' is yes, no or unknown" in capsys.readouterr().err
 
 
-def test_ids_that_a_spreadsheet_would_run_are_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ids_that_a_spreadsheet_would_run_are_answered(
+    tiny: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     clip = Clip("-a_0", "-a", 0.0, 5.0, None, None, None, "http://a", split="test")
     captions = [Caption("-a_0", 0, "a person runs")]
     dataset = tmp_path / "dataset"
     write_dataset(dataset, clips=[clip], captions=captions, sources=(), metadata=Metadata("me/mine"), media=None)
     (tmp_path / "videos").mkdir()
-    (tmp_path / "videos" / "-a.mp4").write_bytes(b"film")
+    (tmp_path / "videos" / "-a.mp4").write_bytes(tiny)
     report = check(dataset, tmp_path / "out", capsys, "--videos", str(tmp_path / "videos"))
     assert report["sources"]["yes"] == 1
     assert dict(read_protocol_file(tmp_path / "out" / "protocol.json").splits) == {"test": ["-a_0"]}
 
 
 def test_answers_of_files_and_of_sites_are_not_mixed(
-    server: MediaServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dataset = write(tmp_path / "dataset", [server.url("/good.mp4")])
     (tmp_path / "videos").mkdir()
@@ -146,6 +191,6 @@ def test_answers_of_files_and_of_sites_are_not_mixed(
     assert check(dataset, tmp_path / "out", capsys, *files)["sources"]["no"] == 1
     assert check(dataset, tmp_path / "out", capsys, "--online", "--sleep", "0")["sources"]["yes"] == 1
     answers = (tmp_path / "out" / "availability.csv").read_bytes()
-    assert main(["availability", str(dataset), "--out", str(tmp_path / "out"), *files]) == 2
+    assert main(["verify", str(dataset), "--out", str(tmp_path / "out"), *files]) == 2
     assert "holds answers of sites" in capsys.readouterr().err
     assert (tmp_path / "out" / "availability.csv").read_bytes() == answers

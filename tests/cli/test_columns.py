@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ ROWS = [
     ("v3", "a woman is singing in a red car", "s3"),
 ]
 GERMAN = ["--columns", "video_id=Video,caption=Beschreibung"]
+ADDRESS = ["--videos", "https://example.org/{video_id}.mp4"]
+RATING = ["people", "make", "rate-slider", "t.csv", "--captions", "t.csv", *ADDRESS, "--out", "o"]
 
 
 def spreadsheet(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -56,18 +59,28 @@ def test_foil_gives_the_same_for_a_spreadsheet_whose_columns_are_named(tmp_path:
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
 
 
+def judged_captions(units: Path) -> set[tuple[str, str]]:
+    """Return the captions of systems in a campaign, whose order and ids are its own."""
+    items = [item for line in units.read_text().splitlines() for item in json.loads(line)["items"]]
+    return {(item["video_id"], item["shown"]["caption"]) for item in items if item["facts"]["system"] == "ours"}
+
+
 def test_hits_are_the_same_when_systems_name_video_files_and_columns_differ(tmp_path: Path) -> None:
     texts = [(f"v{number}", f"a man is running in park {number}") for number in range(40)]
-    said = [(video, text.replace("man", "boy")) for video, text in texts]
+    captions = [(video, text.replace("man", "boy")) for video, text in texts]
     human = plain(tmp_path / "human.csv", ("video_id", "caption"), texts)
-    command = ["hits", "make", "--items", "20", "--min-pairs", "0", "--videos", "https://example.org/{video_id}.mp4"]
-    usual = plain(tmp_path / "ours.csv", ("video_id", "caption"), said)
+    numbers = {"system": 14, "human": 2, "degraded": 2, "repeat": 2, "min_pairs": 2}
+    command = ["people", "make", "rate-slider", *ADDRESS]
+    command += [f"--set={name}={number}" for name, number in numbers.items()]
+    usual = plain(tmp_path / "ours.csv", ("video_id", "caption"), captions)
     assert main([*command, usual, "--captions", human, "--out", str(tmp_path / "a")]) == 0
     (tmp_path / "other").mkdir()
-    files = [(f"clips\\{video}.MP4", text) for video, text in said]
+    files = [(f"clips\\{video}.MP4", text) for video, text in captions]
     other = spreadsheet(tmp_path / "other" / "ours.csv", ("Video", "Beschreibung"), files)
     assert main([*command, other, "--captions", human, "--out", str(tmp_path / "b"), *GERMAN]) == 0
-    assert (tmp_path / "a" / "manifest.csv").read_bytes() == (tmp_path / "b" / "manifest.csv").read_bytes()
+    one, two = (judged_captions(tmp_path / name / "units.jsonl") for name in ("a", "b"))
+    assert one == two
+    assert len(one) == 40
 
 
 def test_build_makes_one_clip_of_each_video_that_a_spreadsheet_describes(videos: Path, tmp_path: Path) -> None:
@@ -113,8 +126,8 @@ def test_build_takes_one_spreadsheet_for_videos_and_captions(videos: Path, tmp_p
         (["degrade", "t.csv", "--out", "o", "--columns", "captoin=x"], "'captoin' is not a column of captions"),
         (["degrade", "t.csv", "--out", "o", "--columns", "caption=Txt"], "t.csv:1: there is no column 'Txt'"),
         (["foil", "t.csv", "--out", "o", "--columns", "caption=a", "--columns", "caption=b"], "two columns are named"),
-        (["hits", "make", "t.csv", "--captions", "t.csv", "--out", "o", "--columns", "clip=a"], "'clip' is not"),
-        (["hits", "make", "t.csv", "--captions", "t.csv", "--out", "o", "--columns", "system=M"], "no column 'M'"),
+        ([*RATING, "--columns", "clip=a"], "'clip' is not"),
+        ([*RATING, "--columns", "system=M"], "no column 'M'"),
         (["build", "msvd", "--set", "annotations=.", "--columns", "caption=a"], "--columns is for recipes that read"),
         (["degrade", "me/x", "--out", "o", "--columns", "caption=a"], "me/x is a dataset; only those of a table"),
     ],

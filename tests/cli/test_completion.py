@@ -60,9 +60,11 @@ def test_commands_options_and_names_are_completed(shell: str, tmp_path: Path) ->
     (dataset / "clips").mkdir(parents=True)
     (dataset / "README.md").write_text("---\n---\n")
     assert complete(shell, tmp_path, "vttdata", "de") == ["degrade"]
-    assert sorted(complete(shell, tmp_path, "vttdata hits", "")) == ["compare", "make", "power", "score"]
+    assert sorted(complete(shell, tmp_path, "vttdata people", "")) == [
+        *("export", "forget", "invite", "make", "plan", "score", "serve", "status")
+    ]
     assert "--retry-failed" in complete(shell, tmp_path, "vttdata build demo", "--re")
     assert {"msrvtt", "msrvtt-foil"} <= set(complete(shell, tmp_path, "vttdata build", "msr"))
-    assert complete(shell, tmp_path, "vttdata stats", "me/") == ["me/animals"]
+    assert complete(shell, tmp_path, "vttdata show", "me/") == ["me/animals"]
     assert complete(shell, tmp_path, "vttdata export me/animals --format", "coco-") == ["coco-results"]
     assert complete(shell, tmp_path, "vttdata foil captions.csv --selection", "ba") == ["balanced"]

@@ -114,9 +114,9 @@ def test_captions_that_cannot_be_degraded_are_counted_in_their_own_table(
     assert table["flag"].value_counts().to_dict() == {"too_short": 3, "no_donor": 1}
     rejected = pd.read_parquet(tmp_path / "out" / "rejected.parquet")
     assert sorted(rejected["reason"]) == ["duplicate", "empty"]
-    told = capsys.readouterr().out
-    assert "6 degraded, 1 no_donor, 3 too_short: " in told
-    assert "1 duplicate, 1 empty: " in told
+    output = capsys.readouterr().out
+    assert "6 degraded, 1 no_donor, 3 too_short: " in output
+    assert "1 duplicate, 1 empty: " in output
     assert "läuft" in table.loc[table["original"].str.contains("Mädchen"), "original"].item()
 
 

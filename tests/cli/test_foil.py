@@ -14,7 +14,7 @@ import pytest
 
 from vttdata.cli.foil import command, foil_recipe
 from vttdata.cli.main import main
-from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.settings import FoilSettings
 from vttdata.text.lm import NgramModel
 
 ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
@@ -35,8 +35,8 @@ def write_captions(path: Path, videos: int = 160) -> Path:
 def contents(folder: Path) -> dict[str, bytes]:
     """All files but those that say from which file the set was made."""
     files = (path for path in folder.rglob("*") if path.is_file())
-    told = {"provenance.json", "manifest.json"}
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name not in told}
+    left_out = {"provenance.json", "manifest.json"}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name not in left_out}
 
 
 def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,7 +104,7 @@ def test_a_set_of_foils_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture
     rows = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))["test"]
     attacks = json.loads((out / "shortcuts.json").read_text())["foils"]
     capsys.readouterr()
-    assert main(["stats", str(out), "--json"]) == 0
+    assert main(["show", str(out), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["total"] == found["splits"]["test"]
     assert (found["total"]["pairs"], found["total"]["videos"]) == (len(rows), len(set(rows["video_id"])))
@@ -112,7 +112,7 @@ def test_a_set_of_foils_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture
     assert found["total"]["concepts"] == len({*rows["concept"], *rows["foil_concept"]})
     ensemble = found["worst_attack"]["foils"]
     assert (ensemble["attacker"], ensemble["accuracy"]) == ("ensemble", attacks[0]["accuracy"])
-    assert main(["stats", str(out)]) == 0
+    assert main(["show", str(out)]) == 0
     text = capsys.readouterr().out
     assert ["pairs", f"{len(rows)}", f"{len(rows)}"] in [line.split() for line in text.splitlines()]
     assert "blind attackers on foils: ensemble" in text
@@ -123,10 +123,10 @@ def test_malformed_results_of_attackers_are_refused(tmp_path: Path, capsys: pyte
     assert main(["foil", str(write_captions(tmp_path / "captions.csv", 100)), "--out", str(out)]) == 0
     capsys.readouterr()
     (out / "shortcuts.json").write_text('{"foils": [3]}')
-    assert main(["stats", str(out)]) == 2
+    assert main(["show", str(out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     (out / "shortcuts.json").unlink()
-    assert main(["stats", str(out), "--json"]) == 0
+    assert main(["show", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["worst_attack"] == {}
 
 
@@ -225,8 +225,7 @@ def test_invalid_options_are_refused_in_one_sentence(
 
 def test_defaults_of_the_command_are_those_of_the_library() -> None:
     context = command.make_context("foil", ["captions.csv", "--out", "out"])
-    options = {key: value for key, value in context.params.items() if key not in ("out", "quiet", "replace")}
-    assert foil_recipe(**options)["foils"] == dataclasses.asdict(FoilSettings())
+    assert foil_recipe("captions.csv", context.params)["foils"] == dataclasses.asdict(FoilSettings())
 
 
 def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(

@@ -19,7 +19,7 @@ from vttdata.text.lm.pretrained import load_encoder
 TEXTS = [frame.format(animal) for frame in FRAMES for animal in ("dog", "cat", "horse", "cow", "sheep", "goat")]
 
 
-def save_tiny(place: Path, family: str) -> Path:
+def save_tiny(folder: Path, family: str) -> Path:
     """A model of two layers with drawn weights, and a byte-level tokenizer trained on captions."""
     torch = library("torch")
     transformers = library("transformers")
@@ -39,16 +39,16 @@ def save_tiny(place: Path, family: str) -> Path:
         model = transformers.GPTNeoXForCausalLM(config)
     for weights in model.parameters():
         weights.data.mul_(8)
-    model.save_pretrained(place)
-    tokenizer.save_pretrained(place)
-    return place
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The one that mines, a GPT-2, and a judge of another family."""
-    place = tmp_path_factory.mktemp("models")
-    return save_tiny(place / "tiny-gpt2", "gpt2"), save_tiny(place / "tiny-neox", "neox")
+    folder = tmp_path_factory.mktemp("models")
+    return save_tiny(folder / "tiny-gpt2", "gpt2"), save_tiny(folder / "tiny-neox", "neox")
 
 
 def test_a_causal_model_mines_and_one_of_another_family_judges(
@@ -115,6 +115,6 @@ def test_a_device_that_is_not_there_is_refused_in_one_sentence(
 ) -> None:
     file, out = str(write_captions(tmp_path / "captions.csv", 20)), str(tmp_path / "out")
     assert main(["foil", file, "--out", out, "--scorer", str(models[0]), "--device", "cuda:99"]) == 2
-    *_, said = capsys.readouterr().err.splitlines()  # before it transformers shows how far it has read the weights
-    assert said.startswith("vttdata: ")
-    assert "cannot be loaded on cuda:99" in said
+    *_, error = capsys.readouterr().err.splitlines()  # before it transformers shows how far it has read the weights
+    assert error.startswith("vttdata: ")
+    assert "cannot be loaded on cuda:99" in error

@@ -15,8 +15,9 @@ from pathlib import Path
 import click
 import pytest
 
-from vttdata.cli.main import cli, main
-from vttdata.cli.options import Command
+from vttdata.cli.main import SECTIONS, cli, main
+from vttdata.cli.options import Command, CommandFolder
+from vttdata.cli.removed_commands import REMOVED
 
 
 def all_commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Command]]:
@@ -34,17 +35,40 @@ COMMANDS = dict(all_commands())
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_every_module_of_the_package_that_defines_a_command_is_one() -> None:
-    top = {path[0] for path in COMMANDS}
-    assert top == {
-        *("audit", "build", "datasets", "degrade", "diff", "export", "foil", "hits", "publish", "recipes"),
-        *("evaluate", "evaluate-metric", "fuse-metrics", "match-frames", "rejects", "train-metric"),
-        *("shots", "stats", "verify"),
-        *("annotate", "availability", "campaign", "new-benchmark", "protocol", "report"),
-    }
+LISTED = [name for section in SECTIONS.values() for name in section]
 
 
-@pytest.mark.parametrize("arguments", [["shots"], ["bild"], ["build", "demo", "--workers", "0"]])
+def test_sections_list_the_commands() -> None:
+    assert len(set(LISTED)) == len(LISTED)
+    assert set(cli.list_commands(click.Context(cli))) == set(LISTED)
+
+
+def test_help_lists_commands_by_section_and_others_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "orchard"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    for name in ("pear", "apple", "new_plum", "notes"):
+        summary = f"Pick the {name}.\n\n    More."
+        command = f"import click\nfrom vttdata.cli.options import Command\n@click.command({name!r}, cls=Command)\n"
+        (package / f"{name}.py").write_text(
+            "" if name == "notes" else f'{command}def command() -> None:\n    """{summary}"""\n'
+        )
+    monkeypatch.syspath_prepend(tmp_path)
+    group = CommandFolder("orchard", package="orchard", sections={"Round": ("apple", "cherry"), "None": ("fig",)})
+    sections = group.list_sections(click.Context(group))
+    assert sections == {"Round": ["apple"], "Other": ["new-plum", "pear"]}
+    shown = group.get_help(click.Context(group, info_name="orchard"))
+    assert shown.endswith(
+        "Round:\n  apple     Pick the apple\n\nOther:\n  new-plum  Pick the new_plum\n  pear      Pick the pear"
+    )
+
+
+def test_descriptions_take_a_line_each() -> None:
+    commands = (cli.get_command(click.Context(cli), name) for name in LISTED)
+    assert all(len(command.short_help or "") <= 66 for command in commands if command is not None)
+
+
+@pytest.mark.parametrize("arguments", [["video", "shots"], ["bild"], ["build", "demo", "--workers", "0"]])
 def test_bad_usage_is_one_sentence_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     printed = capsys.readouterr()
@@ -62,7 +86,17 @@ def test_what_was_removed_names_the_present_way(arguments: list[str], capsys: py
     assert "--engine ray" in printed.err
 
 
-@pytest.mark.parametrize("group", [[], ["hits"]])
+@pytest.mark.parametrize("name", sorted(name for name in REMOVED if " " not in name))
+def test_removed_command_names_one_that_exists(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "x", "--out", "y"]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    words = re.findall(r"'vttdata ([a-z]+) ?([a-z]*)", printed.err)[1:]
+    assert words
+    assert all(pair in COMMANDS or pair[:1] in COMMANDS for pair in words)
+
+
+@pytest.mark.parametrize("group", [[], ["people"]])
 def test_no_command_prints_the_help_and_ends_as_bad_usage(group: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "vttdata", *group], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
@@ -77,7 +111,10 @@ def test_no_command_prints_the_help_and_ends_as_bad_usage(group: list[str]) -> N
     ("arguments", "message"),
     [
         (["bild"], "vttdata: There is no command 'bild'. Did you mean 'build'? See 'vttdata --help'."),
-        (["hits", "mak"], "vttdata hits: There is no command 'mak'. Did you mean 'make'? See 'vttdata hits --help'."),
+        (
+            ["people", "mak"],
+            "vttdata people: There is no command 'mak'. Did you mean 'make'? See 'vttdata people --help'.",
+        ),
         (["build", "--wrokers", "2"], "--workers"),
         (["build", "demo", "--workers", "x"], "'x' is not a positive integer. See 'vttdata build --help'."),
         (["export", "me/x", "--format", "coco"], "--out"),
@@ -139,7 +176,7 @@ def test_help_version_and_completion_import_no_reader() -> None:
     code = f"""
 import os, sys
 from vttdata.cli.main import main
-assert main(['--help']) == main(['hits', '--help']) == main(['--version']) == 0
+assert main(['--help']) == main(['people', '--help']) == main(['--version']) == 0
 os.environ |= {{'_VTTDATA_COMPLETE': 'bash_complete', 'COMP_WORDS': 'vttdata foil x --sel', 'COMP_CWORD': '3'}}
 main()
 print(*(name for name in {heavy} if name in sys.modules))
@@ -155,12 +192,12 @@ def test_importing_the_package_pulls_nothing_heavy(module: str) -> None:
 
 
 def test_too_long_name_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["stats", "x" * 300]) == 2
+    assert main(["show", "x" * 300]) == 2
     assert re.fullmatch(r"vttdata: .*\bx{300}\b.*\n", capsys.readouterr().err)
 
 
 def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_sentence() -> None:
-    recipes = [sys.executable, "-m", "vttdata", "recipes"]
+    recipes = [sys.executable, "-m", "vttdata", "list"]
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(recipes, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)

@@ -11,17 +11,16 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from vttdata.cli.main import cli, main
-from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset import Metadata, WriteHooks, write_dataset
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.records import Caption, Clip
 
 # Options that several commands have with another meaning, because both are fixed.
 DIFFERENT = {
     "--split": {"NAME", "NAME[=FILE]"},
-    "--metric": {"NAME", "FILE"},
     "--captions": {"INPUT", "TABLE"},
-    "--videos": {"DIR", "N", "URL", "WHERE"},
-    "--against": {"CORPUS", "OTHER"},
+    "--videos": {"DIR", "N", "WHERE"},
+    "--against": {"CAPTIONS", "CORPUS", "OTHER"},
     "--candidates": {"FILE", "N"},
     "--limit": {"N", "SECONDS"},
     "--model": {"MODEL", "[METRIC=]MODEL"},
@@ -72,7 +71,7 @@ def dataset(tmp_path: Path) -> Path:
     captions = [Caption(clip.video_id, 0, f"about {clip.video_id}") for clip in clips]
     folder = tmp_path / "dataset"
     tables = {"clips": clips, "captions": captions, "sources": []}
-    write_dataset(folder, **tables, metadata=Metadata("me/x"), media=None, audit=audit_all)
+    write_dataset(folder, **tables, metadata=Metadata("me/x"), media=None, hooks=WriteHooks(audit_all))
     return folder
 
 

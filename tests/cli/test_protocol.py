@@ -10,15 +10,15 @@ import pytest
 
 from tests.helpers.official_files import write_unpacked
 from vttdata.cli.main import main
-from vttdata.compose.published_protocols import protocol_specifications, read_specification
-from vttdata.dataset.protocol_file import Protocol, read_protocol_file
+from vttdata.compose.published_protocols import read_specification
+from vttdata.dataset.protocol_file import read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.recipe import packaged
 
 
-@pytest.mark.parametrize("name", protocol_specifications())
+@pytest.mark.parametrize("name", packaged.protocols())
 def test_specification_has_source_and_citation_and_is_of_a_benchmark(name: str) -> None:
-    published = read_specification(protocol_specifications()[name])
+    published = read_specification(packaged.protocols()[name])
     assert published.benchmark in packaged.recipes()
     assert published.source.startswith("http")
     assert published.citation
@@ -34,7 +34,7 @@ def test_published_digest_is_that_of_the_official_file(shared: Path) -> None:
         if content["subset"] == "validation"
     ]
     digest = hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
-    assert read_specification(protocol_specifications()["youcook2-validation"]).digest == digest
+    assert read_specification(packaged.protocols()["youcook2-validation"]).digest == digest
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_list_of_the_user_and_the_rest_make_a_protocol(
         (["two", "{dataset}", "--out", "a.json", "--list", "test={ids}", "--list", "x={ids}"], "'x' needs no list"),
         (["two", "{dataset}", "--out", "a.json", "--list", "test={ids}"], "no clip has the id 'video99' (1 of 2"),
         (["two", "{dataset}", "--out", "a.txt"], "ends in .json"),
-        (["two"], "Give a dataset and a file to write"),
+        (["two"], "Missing argument 'DATASET'"),
         (["three", "{dataset}", "--out", "a.json"], "Unknown protocol 'three'"),
         (["msrvtt-full", "{dataset}", "--out", "a.json"], "has 6,513 clips, and here 10"),
         (["youcook2-validation", "{dataset}", "--out", "a.json"], "and here 2"),
@@ -116,9 +116,3 @@ def test_damaged_specification_names_the_key(plugins: Path) -> None:
     plugins.write_text(SPECIFICATION.replace("rest: true", "rest: true, from: [train]"))
     with pytest.raises(VttdataError, match=r"two\.yaml: splits\.train: exactly one of 'from', 'list' and 'rest'"):
         read_specification(plugins)
-
-
-def test_protocols_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["protocol"]) == 0
-    assert "msrvtt-9k" in capsys.readouterr().out
-    assert Protocol("a", {"test": ["x"]}).label.startswith("a@")

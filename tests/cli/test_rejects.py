@@ -33,11 +33,15 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (videos / "bad-\x1b[31m.mp4").write_bytes(b"no video")
     (folder / "captions.csv").write_text(
         "source,start,end,caption\ngood.mp4,0,3.5,a test picture\ngood.mp4,0,3.5,a test picture\nnowhere.mp4,0,3,x y\n"
+        "Kurz & gut,0,2,a short film\nstill.mp4,0,3,bars of colours\nz copy.mp4,0,3.5,the sign of a cafÃ©\n"
+        "good.mp4,0,3.5,一个测试画面\n",
+        encoding="utf-8",
     )
     settings = [*SETTINGS, f"collect.folder={videos}", f"captions.file={folder / 'captions.csv'}"]
     done = run_build(folder / "street", *settings)
     assert done.returncode == 0, done.stderr
     (folder / "said.txt").write_text(done.stdout)
+    (folder / "warned.txt").write_text(done.stderr)
     return folder / "street"
 
 
@@ -65,6 +69,32 @@ def test_each_reject_has_its_file_and_its_measured_value(street: Path) -> None:
     assert damaged["file"].startswith("bad-")
     assert entries["captions", "duplicate"]["file"] == "good.mp4"
     assert entries["captions", "unknown_clip"]["file"] is None
+
+
+def test_caption_of_a_rejected_source_says_at_which_stage_and_why(street: Path) -> None:
+    details = [
+        entry["detail"] for entry in rejects(street, "--stage", "captions") if entry["reason"] == "rejected_source"
+    ]
+    short, still = sorted(details)
+    assert short.startswith("line 5: source ")
+    assert short.endswith(" was rejected in stage screen: too_short (2.00 s, at least 3 s wanted)")
+    assert still.startswith("line 6: source ")
+    assert still.endswith(" was rejected in stage filter: frozen (frozen 1.000, at most 0.8 wanted)")
+
+
+def test_damaged_caption_is_named_with_its_line_and_kept(street: Path) -> None:
+    (warning,) = (line for line in (street.parent / "warned.txt").read_text().splitlines() if "damaged" in line)
+    assert f"{street.parent / 'captions.csv'}:7: 'the sign of a cafÃ©' has damaged characters" in warning
+    assert "the sign of a cafÃ©" in captions(street)
+
+
+def test_caption_in_another_script_is_not_labelled_as_english(street: Path) -> None:
+    assert captions(street) == {"a test picture": "en", "the sign of a cafÃ©": "en", "一个测试画面": "und"}
+
+
+def captions(build: Path) -> dict[str, str]:
+    rows = [row for file in (build / "dataset/captions").glob("*.parquet") for row in pq.read_table(file).to_pylist()]
+    return {row["caption"]: row["language"] for row in rows}
 
 
 def test_every_table_of_rejects_has_a_column_of_files(street: Path) -> None:
@@ -171,7 +201,7 @@ def test_build_ends_with_how_to_load_it_what_was_left_out_and_how_long_it_took(s
     assert contents.startswith("Clips: ")
     assert contents.endswith(" leaks found.")
     assert load == 'Load it in Python: vttdata.load_dataset("me/street")'
-    assert left_out.startswith("Left out: 1 failed: unreadable (probe), 1 duplicate (duplicates), ")
+    assert left_out.startswith("Left out: 2 rejected_source (captions), 1 failed: unreadable (probe), ")
     assert left_out.endswith("; 'vttdata rejects me/street' says which and why")
     assert following.startswith("Next: ")
     assert "vttdata build me/street --set " in following

@@ -25,8 +25,8 @@ Capture = pytest.CaptureFixture[str]
 def run(capture: Capture, *arguments: object) -> tuple[int, str, str]:
     capture.readouterr()
     code = main([str(own) for own in arguments])
-    told = capture.readouterr()
-    return code, told.out, told.err
+    captured = capture.readouterr()
+    return code, captured.out, captured.err
 
 
 def build(out: Path, files: Path, *settings: str, recipe: str = "msrvtt-degraded") -> Path:
@@ -38,9 +38,9 @@ def build(out: Path, files: Path, *settings: str, recipe: str = "msrvtt-degraded
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with official files and the degraded set built from them."""
-    place = tmp_path_factory.mktemp("made")
-    build(place / "out", write_unpacked(place / "files"))
-    return place
+    folder = tmp_path_factory.mktemp("made")
+    build(folder / "out", write_unpacked(folder / "files"))
+    return folder
 
 
 @pytest.fixture
@@ -52,19 +52,19 @@ def dataset(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def foils(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of captions and what `vttdata foil` and `vttdata degrade` make of it."""
-    place = tmp_path_factory.mktemp("foils")
-    captions = write_captions(place / "captions.csv", 80)
-    assert main(["foil", str(captions), "--out", str(place / "foil"), "--seed", "3", "--min-count", "5"]) == 0
-    assert main(["degrade", str(captions), "--out", str(place / "degrade"), "--seed", "3", "--whole"]) == 0
-    return place
+    folder = tmp_path_factory.mktemp("foils")
+    captions = write_captions(folder / "captions.csv", 80)
+    assert main(["foil", str(captions), "--out", str(folder / "foil"), "--seed", "3", "--min-count", "5"]) == 0
+    assert main(["degrade", str(captions), "--out", str(folder / "degrade"), "--seed", "3", "--whole"]) == 0
+    return folder
 
 
 def edit_row(table: Path, column: str, row: int, value: Any) -> None:
     content = pq.read_table(table)
     values = content.column(column).to_pylist()
     values[row] = value
-    place = content.schema.get_field_index(column)
-    pq.write_table(content.set_column(place, column, pa.array(values, content.schema.field(column).type)), table)
+    index = content.schema.get_field_index(column)
+    pq.write_table(content.set_column(index, column, pa.array(values, content.schema.field(column).type)), table)
 
 
 def rewrite(dataset: Path, name: str, text: str) -> None:
@@ -104,7 +104,7 @@ def test_unlisted_files_beside_tables_without_a_card_are_ignored(foils: Path, tm
 def test_verify_without_inputs_checks_files_and_prints_the_rebuild_command(dataset: Path, capsys: Capture) -> None:
     code, out, err = run(capsys, "verify", dataset)
     assert (code, out.count("\n")) == (0, 1)
-    assert err == f"To make it again: vttdata verify {dataset} --set annotations=FOLDER\n"
+    assert err == f"To make it again from official files, which are fetched: vttdata verify {dataset} --rebuild\n"
     assert run(capsys, "verify", dataset, "--files-only")[2] == ""
 
 
@@ -139,8 +139,8 @@ def test_inputs_that_are_other_files_are_named_before_the_rows(dataset: Path, tm
     files = write_unpacked(tmp_path / "others", train_val(), second)
     code, out, _ = run(capsys, "verify", dataset, "--set", f"annotations={files}")
     assert code == 4
-    told = out.index("inputs: 1 are other files than those it was made from: test_videodatainfo.json")
-    assert told < out.index("captions: 1 changed in caption (1)")
+    position = out.index("inputs: 1 are other files than those it was made from: test_videodatainfo.json")
+    assert position < out.index("captions: 1 changed in caption (1)")
 
 
 @pytest.mark.parametrize("command", ["foil", "degrade"])
@@ -309,12 +309,12 @@ def test_dataset_that_cannot_be_rebuilt_is_refused_in_one_sentence(
 
 def test_a_build_says_when_it_replaces_rows_under_the_same_version(made: Path, tmp_path: Path, capsys: Capture) -> None:
     shutil.copytree(made / "out", tmp_path / "out")
-    for settings, told in (([], False), (["seed=1"], True), (["seed=2", "version=2.0.0"], False)):
+    for settings, warns in (([], False), (["seed=1"], True), (["seed=2", "version=2.0.0"], False)):
         capsys.readouterr()
         build(tmp_path / "out", made / "files", *settings)
         err = capsys.readouterr().err
-        assert ("both have version 1.0.0 (degraded: 34 changed" in err, "set version to 2.0.0" in err) == (told, told)
-    assert not (tmp_path / "out" / ".dataset.before").exists()
+        assert ("both have version 1.0.0 (degraded: 34 changed" in err, "set version to 2.0.0" in err) == (warns, warns)
+    assert not (tmp_path / "out" / ".dataset.vttdata-before").exists()
     next((tmp_path / "out" / "dataset" / "captions").glob("test-*")).write_bytes(b"damaged")
     capsys.readouterr()
     build(tmp_path / "out", made / "files", "seed=3", "version=2.0.0")

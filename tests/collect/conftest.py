@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.helpers.media_server import MediaServer, serving
+from tests.helpers.file_server import FileServer, serving_files
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
 
@@ -20,6 +20,6 @@ def tiny_video(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def server(tiny_video: bytes) -> Iterator[MediaServer]:
-    with serving(tiny_video) as running:
+def server(tiny_video: bytes) -> Iterator[FileServer]:
+    with serving_files(tiny_video) as running:
         yield running

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.helpers.media_server import MediaServer
+from tests.helpers.file_server import FileServer
 from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_selector, remove_unfinished
 from vttdata.collect.ytdlp import retry_download
 from vttdata.errors import VttdataError
@@ -47,7 +47,7 @@ def failing(url: str, store: Path, settings: CollectSettings | None = None) -> F
 
 
 @pytest.mark.usefixtures("fresh_interpreters")
-def test_direct_link_is_stored_under_its_content_hash(server: MediaServer, tmp_path: Path) -> None:
+def test_direct_link_is_stored_under_its_content_hash(server: FileServer, tmp_path: Path) -> None:
     digest = hashlib.sha256(server.video).hexdigest()
     first = get(server.url("/good.mp4"), tmp_path)
     again = get(server.url("/other%20name's.mp4?x=1"), tmp_path, category="music", query="a cat", licence="cc0")
@@ -59,7 +59,7 @@ def test_direct_link_is_stored_under_its_content_hash(server: MediaServer, tmp_p
     assert (tmp_path / first.file).read_bytes() == server.video
 
 
-def test_listed_attributes_take_precedence_over_the_site(server: MediaServer, tmp_path: Path) -> None:
+def test_listed_attributes_take_precedence_over_the_site(server: FileServer, tmp_path: Path) -> None:
     source = get(server.url("/good.mp4"), tmp_path, source_id="mine", title="My title", spans=(Span(0.0, 0.5),))
     assert (source.source_id, source.title) == ("mine", "My title")
     assert source.file == f"mine-{source.sha256[:8]}.mp4"
@@ -85,7 +85,7 @@ REFUSALS = [("/gone.mp4", "removed", 404), ("/forbidden.mp4", "forbidden", 403),
 
 @pytest.mark.parametrize(("path", "reason", "status"), REFUSALS)
 def test_refused_requests_are_not_retried(
-    server: MediaServer, tmp_path: Path, path: str, reason: str, status: int
+    server: FileServer, tmp_path: Path, path: str, reason: str, status: int
 ) -> None:
     before = server.hits[path]
     error = failing(server.url(path), tmp_path, quick(60.0, retries=5, socket_timeout_seconds=30.0))
@@ -95,7 +95,7 @@ def test_refused_requests_are_not_retried(
 
 
 @pytest.mark.parametrize(("path", "reason", "retry"), FAILURES)
-def test_each_failure_has_its_reason(server: MediaServer, tmp_path: Path, path: str, reason: str, retry: bool) -> None:
+def test_each_failure_has_its_reason(server: FileServer, tmp_path: Path, path: str, reason: str, retry: bool) -> None:
     settings = quick(socket_timeout_seconds=1.0) if path == "/stall.mp4" else quick()
     error = failing(server.url(path), tmp_path, settings)
     assert (error.reason, error.retry) == (reason, retry)
@@ -104,7 +104,7 @@ def test_each_failure_has_its_reason(server: MediaServer, tmp_path: Path, path: 
     assert str(tmp_path) not in error.detail
 
 
-def test_wall_clock_limit_ends_a_stalled_download(server: MediaServer, tmp_path: Path) -> None:
+def test_wall_clock_limit_ends_a_stalled_download(server: FileServer, tmp_path: Path) -> None:
     error = failing(server.url("/stall.mp4"), tmp_path, quick(seconds=1.5, socket_timeout_seconds=60.0))
     assert (error.reason, error.retry, error.detail) == ("timeout", True, "not finished within the limit of 1.5 s.")
 
@@ -114,14 +114,26 @@ def test_host_without_a_connection_is_unreachable(tmp_path: Path) -> None:
     assert (error.reason, error.retry) == ("unreachable", True)
 
 
-def test_download_is_retried_when_the_server_recovers(server: MediaServer, tmp_path: Path) -> None:
+def test_download_is_retried_when_the_server_recovers(server: FileServer, tmp_path: Path) -> None:
     source = get(server.url("/flaky.mp4"), tmp_path, quick(retries=1))
     assert (tmp_path / source.file).read_bytes() == server.video
 
 
-def test_broken_transfer_is_resumed(server: MediaServer, tmp_path: Path) -> None:
+def test_server_that_asks_for_a_pause_gets_it(server: FileServer, tmp_path: Path) -> None:
+    start = time.monotonic()
+    source = get(server.url("/later.mp4?1"), tmp_path, quick(retries=1))
+    assert time.monotonic() - start >= 1
+    assert (tmp_path / source.file).read_bytes() == server.video
+
+
+def test_pause_longer_than_the_limit_is_not_waited_for(server: FileServer, tmp_path: Path) -> None:
+    error = failing(server.url("/later.long.mp4?600"), tmp_path, quick(seconds=60.0, retries=1))
+    assert (error.reason, error.wait) == ("rate_limit", 600.0)
+
+
+def test_broken_transfer_is_resumed(server: FileServer, tmp_path: Path) -> None:
     source = get(server.url("/halved.mp4"), tmp_path, quick(retries=1))
-    assert max(server.starts) > 0
+    assert any(asked for path, asked in server.requests if path == "/halved.mp4")
     assert (tmp_path / source.file).read_bytes() == server.video
 
 
@@ -145,7 +157,7 @@ def test_pauses_between_retries_double_within_the_time_limit(monkeypatch: pytest
 
 
 def test_video_and_audio_are_merged_and_av1_is_skipped(
-    server: MediaServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    server: FileServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """The AV1 variant is the first choice of yt-dlp's own ranking; here its address leads nowhere."""
     made = tmp_path_factory.mktemp("hls")
@@ -217,7 +229,7 @@ def test_h264_is_preferred_and_av1_never_selected(offered: str, chosen: list[str
     assert picked == chosen
 
 
-def test_cookies_are_sent_and_their_file_is_not_written(server: MediaServer, tmp_path: Path) -> None:
+def test_cookies_are_sent_and_their_file_is_not_written(server: FileServer, tmp_path: Path) -> None:
     cookies = tmp_path / "cookies.txt"
     text = "# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tcrumb\tbutter\n"
     cookies.write_text(text)
@@ -227,13 +239,13 @@ def test_cookies_are_sent_and_their_file_is_not_written(server: MediaServer, tmp
     assert cookies.read_text() == text
 
 
-def test_missing_cookie_file_is_no_failure_of_the_video(server: MediaServer, tmp_path: Path) -> None:
+def test_missing_cookie_file_is_no_failure_of_the_video(server: FileServer, tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="the cookie file cannot be read") as caught:
         get(server.url("/good.mp4"), tmp_path / "store", quick(cookies=str(tmp_path / "none.txt")))
     assert not isinstance(caught.value, FetchError)
 
 
-def test_requests_go_through_the_proxy(server: MediaServer, tmp_path: Path) -> None:
+def test_requests_go_through_the_proxy(server: FileServer, tmp_path: Path) -> None:
     settings = quick(proxy=server.url(""), kilobytes_per_second=500.0)
     source = get("http://nosuch.invalid/good.mp4", tmp_path, settings)
     assert (tmp_path / source.file).read_bytes() == server.video
@@ -241,7 +253,7 @@ def test_requests_go_through_the_proxy(server: MediaServer, tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("fresh_interpreters")
 def test_addresses_and_user_configuration_cannot_run_commands(
-    server: MediaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = tmp_path / "trace"
     (tmp_path / "home/yt-dlp").mkdir(parents=True)
@@ -256,7 +268,7 @@ def test_addresses_and_user_configuration_cannot_run_commands(
     assert not trace.exists()
 
 
-def test_killed_download_ends_ytdlp_and_can_be_removed(server: MediaServer, tmp_path: Path) -> None:
+def test_killed_download_ends_ytdlp_and_can_be_removed(server: FileServer, tmp_path: Path) -> None:
     (tmp_path / "kept.mp4").write_bytes(b"x")
     code = (
         "from pathlib import Path; from tests.collect.test_download import get, quick; import sys;"

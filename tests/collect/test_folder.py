@@ -145,5 +145,5 @@ def test_title_of_a_decomposed_name_is_composed_and_its_file_still_found(tmp_pat
 def test_names_that_differ_by_case_or_composition_only_are_videos_of_their_own(tmp_path: Path) -> None:
     names = {"Cat.mp4", "cat.mp4", "cafe\u0301.mp4", "caf\u00e9.mp4"}
     make(tmp_path, *names)
-    there = {path.name for path in tmp_path.iterdir()}
-    assert set(locators(tmp_path)) == there
+    names = {path.name for path in tmp_path.iterdir()}
+    assert set(locators(tmp_path)) == names

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.collect.test_download import quick
-from tests.helpers.media_server import MediaServer
+from tests.helpers.file_server import FileServer
 from vttdata.collect import CollectSettings, FetchError, SearchSettings, search
 from vttdata.collect.search import parse_results, search_address
 from vttdata.records import Candidate
@@ -29,7 +29,7 @@ def searching(engine: str, per_query: int = 2) -> CollectSettings:
     return quick(folder=None, search=SearchSettings({"animals/pets": (HOSTILE_QUERY,)}, per_query, engine))
 
 
-def test_results_of_a_server_become_candidates(server: MediaServer) -> None:
+def test_results_of_a_server_become_candidates(server: FileServer) -> None:
     settings = searching(server.url("/feed.xml?q={query}&n={count}"))
     assert search(HOSTILE_QUERY, "animals/pets", settings) == (
         Candidate(
@@ -50,7 +50,7 @@ def test_results_of_a_server_become_candidates(server: MediaServer) -> None:
     assert {"q": [HOSTILE_QUERY], "n": ["2"]} in server.queries
 
 
-def test_rejected_search_raises_its_reason(server: MediaServer) -> None:
+def test_rejected_search_raises_its_reason(server: FileServer) -> None:
     with pytest.raises(FetchError) as caught:
         search("dogs", "animals/pets", searching(server.url("/busy.mp4?q={query}")))
     assert (caught.value.reason, caught.value.retry) == ("rate_limit", True)

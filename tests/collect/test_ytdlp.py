@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import email.utils
 import errno
 import pickle
 import socket
+import time
 
 import pytest
 
 from vttdata.collect import BREAKER_REASONS, FetchError, classify
-from vttdata.collect.ytdlp import fetch_error, last_error
+from vttdata.collect.ytdlp import fetch_error, last_error, seconds_to_wait
 
 PERMANENT = {
     "removed": [
@@ -164,6 +166,20 @@ def test_crash_is_described_by_the_last_line_or_the_exit_code() -> None:
     crash = fetch_error("Traceback (most recent call last):\n  File x\nKeyError: 'formats'\n", 1)
     assert (crash.reason, crash.detail, crash.retry) == ("other", "KeyError: 'formats'", True)
     assert "exit code 9" in fetch_error("", 9).detail
+
+
+def test_error_names_no_signature() -> None:
+    text = "ERROR: [generic] HTTP Error 403 at 'https://a.org/x.mp4?id=7&Signature=hidden', http://me:hidden@b.org/y"
+    assert last_error(text) == "[generic] HTTP Error 403 at 'https://a.org/x.mp4?id=7', http://b.org/y"
+
+
+def test_time_to_wait_is_read_as_seconds_or_a_date() -> None:
+    date = email.utils.formatdate(time.time() + 100, usegmt=True)
+    assert seconds_to_wait("ERROR: x\nRetry-After: '7'\n") == 7.0
+    assert 97 < (seconds_to_wait(f"Retry-After: '{date}'\n") or 0) < 101
+    assert seconds_to_wait("Retry-After: 'Thu, 01 Jan 1970 00:00:00 GMT'\n") == 0.0
+    assert seconds_to_wait("Retry-After: 'soon'\nERROR: x") is None
+    assert seconds_to_wait("ERROR: x") is None
 
 
 def test_error_keeps_its_fields_when_pickled() -> None:

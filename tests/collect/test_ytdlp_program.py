@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.media_server import MediaServer
+from tests.helpers.file_server import FileServer, serving_files
 from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch
-from vttdata.collect.ytdlp_program import check_host, hosts_of, is_public
+from vttdata.collect.ytdlp_program import EXTERNAL, check_host, hosts_of, is_public
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import run
 
@@ -24,6 +24,11 @@ from vttdata.subprocesses import run
         *(("127.0.0.1", False), ("10.1.2.3", False), ("192.168.0.1", False), ("169.254.169.254", False)),
         *(("0.0.0.0", False), ("100.64.0.1", False), ("::1", False), ("fe80::1", False), ("fd00::1", False)),
         *(("::ffff:127.0.0.1", False), ("::ffff:169.254.169.254", False)),
+        *(("64:ff9b::808:808", True), ("64:ff9b::7f00:1", False), ("64:ff9b::a9fe:a9fe", False)),
+        *(("64:ff9b:1::808:808", False), ("2002:808:808::1", True), ("2002:a00:1::1", False)),
+        *(("::8.8.8.8", True), ("::127.0.0.1", False), ("::10.0.0.1", False), ("::", False)),
+        *(("fec0::1", False), ("224.0.0.1", False), ("ff02::1", False), ("ff0e::1", False)),
+        ("2001:0:4136:e378:8000:63bf:3fff:fdd2", False),
     ],
 )
 def test_addresses_of_the_public_internet_are_told_from_others(address: str, expected: bool) -> None:
@@ -60,7 +65,7 @@ class _Elsewhere(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def elsewhere(server: MediaServer) -> Iterator[str]:
+def elsewhere(server: FileServer) -> Iterator[str]:
     handler = type("Handler", (_Elsewhere,), {"internal": server.url("/good.mp4")})
     outer = ThreadingHTTPServer(("127.0.0.2", 0), handler)
     threading.Thread(target=outer.serve_forever, daemon=True).start()
@@ -79,7 +84,7 @@ def get(url: str, store: Path) -> Source:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has 127.0.0.2")
 @pytest.mark.parametrize("path", ["/redirect.mp4", "/page.html"])
 def test_link_into_the_network_of_the_user_is_not_followed(
-    path: str, elsewhere: str, server: MediaServer, tmp_path: Path
+    path: str, elsewhere: str, server: FileServer, tmp_path: Path
 ) -> None:
     before = sum(server.hits.values())
     with pytest.raises(FetchError) as caught:
@@ -89,20 +94,37 @@ def test_link_into_the_network_of_the_user_is_not_followed(
     assert sum(server.hits.values()) == before
 
 
-def test_listed_address_may_be_inside(server: MediaServer, tmp_path: Path) -> None:
+def test_listed_address_may_be_inside(server: FileServer, tmp_path: Path) -> None:
     assert get(server.url("/good.mp4"), tmp_path).bytes == len(server.video)
 
 
-def test_program_is_given_no_address_inside() -> None:
+UNKNOWN_KEY = (
+    '#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-KEY:METHOD=SAMPLE-AES-X,URI="{0}"\n#EXTINF:2,\n{0}\n#EXT-X-ENDLIST\n'
+)
+
+
+@pytest.mark.usefixtures("fresh_interpreters")
+def test_no_other_program_downloads(server: FileServer, tmp_path: Path) -> None:
+    """yt-dlp gives a playlist whose key method it does not know to ffmpeg, which would follow any address in it."""
+    with serving_files(server.video) as inside:
+        server.files["/list.m3u8"] = UNKNOWN_KEY.format(inside.url("/good.mp4")).encode()
+        with pytest.raises(FetchError) as caught:
+            get(server.url("/list.m3u8"), tmp_path)
+        assert inside.hits.total() == 0
+    assert (caught.value.reason, caught.value.retry) == ("unsupported", False)
+    assert EXTERNAL in caught.value.detail
+
+
+def test_program_is_given_no_address() -> None:
     script = (
         "import subprocess, sys\nfrom vttdata.collect.ytdlp_program import guard\nguard(['--', 'http://127.0.0.2/x'])\n"
-        "try: subprocess.run(['true', '-i', 'http://127.0.0.1:9/x.m3u8'])\n"
-        "except PermissionError as error: print(error)\nsubprocess.run(['true', 'http://127.0.0.2/y', 'a.mp4'])"
+        "try: subprocess.run(['true', '-i', 'http://127.0.0.2/x.m3u8'])\n"
+        "except PermissionError as error: print(error)\nsubprocess.run(['true', 'file:a.mp4'])"
     )
     done = run([sys.executable, "-c", script], seconds=30)
-    assert (done.code, done.stdout) == (0, "127.0.0.1 is not a public address, and the listed one is elsewhere\n")
+    assert (done.code, done.stdout) == (0, f"{EXTERNAL}\n")
 
 
-def test_signature_in_an_address_is_not_published(server: MediaServer, tmp_path: Path) -> None:
+def test_signature_in_an_address_is_not_published(server: FileServer, tmp_path: Path) -> None:
     source = get(server.url("/good.mp4?v=7&sig=deadbeef&Expires=99"), tmp_path)
     assert source.url == server.url("/good.mp4?v=7")

@@ -94,8 +94,8 @@ def test_page_adds_one_file_for_each_extension() -> None:
 
 
 def test_benchmark_is_listed_and_built(workplace: Workplace, output: dict[str, str]) -> None:
-    assert "talks  " in output["vttdata recipes"]
-    assert "lectures  " in output["vttdata recipes"]
+    assert "talks  " in output["vttdata list"]
+    assert "lectures  " in output["vttdata list"]
     clips = pd.concat(pd.read_parquet(path) for path in sorted((workplace.folder / "talks/dataset/clips").glob("*")))
     assert sorted(clips["video_id"]) == ["talk1_a", "talk1_b", "talk2_a"]
     assert "0 sources" in output["vttdata audit talks"]
@@ -131,7 +131,7 @@ def test_captioning_metric_scores_predictions(output: dict[str, str]) -> None:
 def test_metric_is_compared_with_people(output: dict[str, str]) -> None:
     assert (
         "Judged captions 8, systems 4, videos 2, assessments 16."
-        in output["vttdata evaluate-metric captions.csv --scores ours.csv"]
+        in output["vttdata metric test captions.csv --scores ours.csv"]
     )
 
 

@@ -17,6 +17,8 @@ RECIPES = {
     for name, raw in ((name, yaml.safe_load(path.read_text())) for name, path in packaged.recipes().items())
     if issubclass(packaged.load_builder(raw["builder"]).Recipe, (OfficialRecipe, CounterfactualRecipe))
     and "degrade" not in raw
+    # A table of one's own is not official.
+    and packaged.load_builder(raw["builder"]).Recipe.paths["annotations"] == "folder"
 }
 
 

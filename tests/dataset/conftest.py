@@ -13,13 +13,14 @@ import pytest
 
 from vttdata.dataset import Metadata, Statistics, write_dataset
 from vttdata.dataset.foils.write import FoilSet, Paragraph, write_foils
-from vttdata.generate.foils.blind.accuracy import PairAccuracy
-from vttdata.generate.foils.blind.shortcuts import Attack
+from vttdata.dataset.videos import MediaFiles, MediaMode
+from vttdata.generate.blind.accuracy import PairAccuracy
+from vttdata.generate.blind.shortcuts import Attack
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.swaps import Swap
 from vttdata.records import Caption, Clip, ClipMedia, Measure, Probe, Source
 
-PROBE = Probe("mp4", "h264", "aac", "yuv420p", 320, 240, 0, 25.0, 0.0, 60.0, 1500, 0, 1)
+PROBE = Probe("mp4", "h264", "aac", "yuv420p", 320, 240, 0, 25.0, 0.0, 60.0, 1500, 0, 1, *[None] * 5)
 MEASURE = Measure(1500, 60.0, 0.0, False, {"dark": 0.1, "frozen": 0.0, "blur": 0.2, "blocky": 0.3})
 SPLITS = ["train", "train", "train", "validation", "test", "test"]
 
@@ -34,8 +35,9 @@ class Material:
     metadata: Metadata
     media: Path | None = None
 
-    def write(self, folder: Path, **changes: Any) -> Statistics:
-        return write_dataset(folder, **({name: getattr(self, name) for name in self.__slots()} | changes))
+    def write(self, folder: Path, *, mode: MediaMode = "files", **changes: Any) -> Statistics:
+        own = {name: getattr(self, name) for name in self.__slots()} | {"media": MediaFiles.chosen(self.media, mode)}
+        return write_dataset(folder, **(own | changes))
 
     def __slots(self) -> Sequence[str]:
         return [field.name for field in dataclasses.fields(self)]

@@ -95,11 +95,11 @@ def test_stats_add_similarity_and_refuse_what_cannot_be_computed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dataset = str(write_leaking_dataset(tmp_path / "small"))
-    assert main(["stats", dataset, "--similarity", "--json"]) == 0
+    assert main(["show", dataset, "--similarity", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)["agreement"]["test"]["similarity"]
     assert set(figures) == {"captioner", "human"}
     assert figures["human"]["human"]["clips"] == 6
-    assert main(["stats", dataset, "--similarity"]) == 0
+    assert main(["show", dataset, "--similarity"]) == 0
     assert "test: similarity of captions by two authors" in capsys.readouterr().out
-    assert main(["stats", dataset, "--svo", "no_such_pipeline"]) == 2
+    assert main(["show", dataset, "--svo", "no_such_pipeline"]) == 2
     assert "The spaCy pipeline 'no_such_pipeline' cannot be loaded" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, DatasetCardData
 
 from tests.dataset.conftest import Material, load, written_foils
-from vttdata.dataset import Metadata
+from vttdata.dataset import Metadata, WriteHooks
 from vttdata.dataset.front_matter import read_layout
 
 PAPER = "@article{a2020,\n  title = {A {Dataset} of <Things>}\n}"
@@ -95,7 +95,9 @@ class TestHead:
 
 class TestSections:
     def test_benchmark_card_has_all_sections(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
+        material.write(
+            tmp_path / "d", metadata=full_metadata(material.metadata), hooks=WriteHooks(add_files=write_recipe)
+        )
         text = card(tmp_path / "d")
         assert headings(text) == ["Splits", "How to load it", "Licences", "Citation", "Details"]
         assert re.findall("<summary>(.*)</summary>", text) == [
@@ -120,7 +122,9 @@ class TestSections:
         assert "| `paragraphs` | test | 1 | 1 |" in text
 
     def test_card_gives_the_command_that_rebuilds_the_same_bytes(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
+        material.write(
+            tmp_path / "d", metadata=full_metadata(material.metadata), hooks=WriteHooks(add_files=write_recipe)
+        )
         text = card(tmp_path / "d")
         keys = "--set annotations=FOLDER --set protocols.1k.test=FILE"
         commands = f"vttdata verify DATASET {keys}\nvttdata build recipe.yaml {keys} --out rebuilt"
@@ -129,7 +133,9 @@ class TestSections:
         assert "- ffmpeg: 7\\.1" in text
 
     def test_card_of_a_command_gives_that_command_with_its_input(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", add_files=lambda folder: (folder / "provenance.json").write_text("{}"))
+        material.write(
+            tmp_path / "d", hooks=WriteHooks(add_files=lambda folder: (folder / "provenance.json").write_text("{}"))
+        )
         assert "\nvttdata verify DATASET --input INPUT\n" in card(tmp_path / "d")
 
     def test_card_without_provenance_has_no_rebuild_command(self, material: Material, tmp_path: Path) -> None:
@@ -137,7 +143,9 @@ class TestSections:
         assert "Rebuilding" not in card(tmp_path / "d")
 
     def test_card_cites_papers_and_vttdata(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
+        material.write(
+            tmp_path / "d", metadata=full_metadata(material.metadata), hooks=WriteHooks(add_files=write_recipe)
+        )
         text = card(tmp_path / "d")
         sha256 = "44efdeb940cf502aa719c3fe356159a13a581af38870ee6e7d0c4dfc64a878df"
         assert f"```bibtex\n{PAPER}\n\n@misc{{vttdata-small-1.0.0,\n" in text
@@ -149,7 +157,9 @@ class TestSections:
         def add_picture(folder: Path) -> None:
             (folder / "preview.jpg").write_bytes(b"picture")
 
-        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=add_picture)
+        material.write(
+            tmp_path / "d", metadata=full_metadata(material.metadata), hooks=WriteHooks(add_files=add_picture)
+        )
         assert "\n\nClips of things.\n\n![One frame each of clips of this dataset](preview.jpg)\n\n" in card(
             tmp_path / "d"
         )
@@ -186,3 +196,29 @@ class TestLicences:
     def test_invalid_date_is_refused(self, date: str) -> None:
         with pytest.raises(ValueError, match="a day such as"):
             Metadata("a/b", date=date)
+
+
+def test_card_counts_sources_of_high_dynamic_range(material: Material, with_media: Material, tmp_path: Path) -> None:
+    material.write(tmp_path / "sdr")
+    assert "dynamic range" not in card(tmp_path / "sdr")
+    ids = sorted({clip.source_id for clip in with_media.clips})
+    states = dict(zip(ids, ("smpte2084", "arib-std-b67", "smpte2084", "bt709"), strict=False))
+    for index, source in enumerate(with_media.sources):
+        probe = dataclasses.replace(source.probe, color_transfer=states.get(source.source_id))
+        with_media.sources[index] = dataclasses.replace(source, probe=probe)
+    with_media.write(tmp_path / "hdr")
+    pq = [*states.values()].count("smpte2084")
+    line = f"Of {len(ids)} sources {pq + 1} are of high dynamic range (1 of HLG and {pq} of PQ); their clips"
+    assert line in card(tmp_path / "hdr")
+
+
+def test_card_counts_interlaced_sources(material: Material, with_media: Material, tmp_path: Path) -> None:
+    material.write(tmp_path / "progressive")
+    assert "interlaced" not in card(tmp_path / "progressive").partition("## Details")[0]
+    ids = sorted({clip.source_id for clip in with_media.clips})
+    states = dict(zip(ids, ("top_first", "bottom_first", "progressive"), strict=False))
+    for index, source in enumerate(with_media.sources):
+        probe = dataclasses.replace(source.probe, field_order=states.get(source.source_id))
+        with_media.sources[index] = dataclasses.replace(source, probe=probe)
+    with_media.write(tmp_path / "interlaced")
+    assert f"Of {len(ids)} sources 2 are interlaced; in their clips" in card(tmp_path / "interlaced")

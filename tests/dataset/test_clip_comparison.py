@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.films import edit, write_film
-from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset import MediaFiles, Metadata, write_dataset
 from vttdata.dataset.leak_audit import audit_dataset
 from vttdata.records import Clip, ClipMedia, Source
 
@@ -32,7 +32,9 @@ def dataset(cut: Path, folder: Path, **split_of: str) -> Path:
         media = ClipMedia(f"videos/{name}.mp4", checksum, len(content), 80, 8.0, 160, 90, None)
         clips.append(Clip(name, f"source-of-{name}", 0, 8, 0, 79, 1, media=media, split=split))
     sources = [Source(clip.source_id, f"{clip.source_id}.mp4", "listed", "0" * 64, 9) for clip in clips]
-    write_dataset(folder, clips=clips, captions=[], sources=sources, metadata=Metadata("vttdata/prints"), media=cut)
+    write_dataset(
+        folder, clips=clips, captions=[], sources=sources, metadata=Metadata("vttdata/prints"), media=MediaFiles(cut)
+    )
     return folder
 
 

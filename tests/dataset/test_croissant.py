@@ -117,10 +117,10 @@ def test_missing_licence_and_date_are_left_out(material: Material, tmp_path: Pat
     material.write(tmp_path / "d")
     content = json.loads((tmp_path / "d/croissant.json").read_text())
     assert set(REQUIRED) - content.keys() == {"license", "datePublished"}
-    told = opened(tmp_path / "d").metadata.ctx.issues
-    assert not told.errors
-    assert len(told.warnings) == 2
-    assert all(any(key in warning for warning in map(str, told.warnings)) for key in ("license", "datePublished"))
+    issues = opened(tmp_path / "d").metadata.ctx.issues
+    assert not issues.errors
+    assert len(issues.warnings) == 2
+    assert all(any(key in warning for warning in map(str, issues.warnings)) for key in ("license", "datePublished"))
 
 
 def test_checksums_are_those_of_the_files(material: Material, tmp_path: Path) -> None:

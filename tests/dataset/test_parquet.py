@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.dataset.conftest import Material
 from vttdata.dataset import OfficialLayout
 from vttdata.dataset.parquet import build_table
+from vttdata.dataset.rows import JudgmentRow, fill
 from vttdata.errors import VttdataError
 from vttdata.records import Concepts, Degraded
 
@@ -87,7 +88,7 @@ def test_records_with_wrong_values_write_no_dataset(material: Material, tmp_path
     ):
         with pytest.raises(VttdataError, match="belongs to clip 'video99', which is not in the dataset"):
             material.write(tmp_path / "d", official=wrong)
-    scores = OfficialLayout(judgments={"judgments": {"test": [{"video_id": "video7", "raw": "high"}]}})
-    with pytest.raises(VttdataError, match="judgments/test: the row of 'video7' lacks"):
+    scores = OfficialLayout(judgments={"judgments": {"test": [fill(JudgmentRow, video_id="video7", raw="high")]}})
+    with pytest.raises(VttdataError, match="judgments/test: the row of 'video7' has 'high' as 'raw'"):
         material.write(tmp_path / "d", official=scores)
     assert not (tmp_path / "d").exists()

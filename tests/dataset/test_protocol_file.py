@@ -36,9 +36,9 @@ def test_any_swapped_id_is_refused(tmp_path_factory: pytest.TempPathFactory, spl
     Protocol("mine", splits).write(path)
     assert dict(read_protocol_file(path).splits) == splits
     content = json.loads(path.read_text())
-    places = [(split, place) for split, ids in splits.items() for place in range(len(ids))]
-    split, place = data.draw(st.sampled_from(places))
-    content["splits"][split][place] = "video99"
+    indices = [(split, index) for split, ids in splits.items() for index in range(len(ids))]
+    split, index = data.draw(st.sampled_from(indices))
+    content["splits"][split][index] = "video99"
     path.write_text(json.dumps(content))
     with pytest.raises(VttdataError, match="they were changed after it was written"):
         read_protocol_file(path)

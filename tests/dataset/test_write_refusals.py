@@ -65,8 +65,8 @@ class TestReplacing:
     def test_writing_killed_between_renames_is_repaired(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         before = contents(tmp_path / "d")
-        (tmp_path / "d").rename(tmp_path / ".d.old")
-        (tmp_path / ".d.partial").mkdir()
+        (tmp_path / "d").rename(tmp_path / ".d.vttdata-old")
+        (tmp_path / ".d.vttdata-partial").mkdir()
         with pytest.raises(VttdataError):
             material.write(tmp_path / "d", captions=[Caption("nowhere", 1, "x")])
         assert contents(tmp_path / "d") == before
@@ -74,7 +74,7 @@ class TestReplacing:
 
     def test_folder_that_is_no_dataset_is_not_replaced(self, material: Material, tmp_path: Path) -> None:
         (tmp_path / "thesis.txt").write_text("ten years")
-        with pytest.raises(VttdataError, match="is not a dataset of vttdata and is not replaced"):
+        with pytest.raises(VttdataError, match=r"holds 'thesis\.txt' and is not replaced by a dataset"):
             material.write(tmp_path)
         assert (tmp_path / "thesis.txt").read_text() == "ten years"
 

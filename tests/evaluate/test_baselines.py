@@ -13,7 +13,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.baselines.kcca import whiten
-from vttdata.evaluate.evaluation import evaluate
+from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.evaluate.items import read_clips
 
 # r0 shares its source with test clips, so nothing is learned from it.
@@ -39,7 +39,9 @@ def test_category_caption_is_the_most_frequent_one(setting: Setting) -> None:
 
 
 def test_random_ranking_scores_like_guessing(dataset: Path) -> None:
-    report = evaluate(dataset, baseline="random-ranking", metrics=["t2v/mnr"], draws=50, seed=1)
+    report = evaluate(
+        dataset, baseline="random-ranking", metrics=["t2v/mnr"], settings=EvaluationSettings(draws=50, seed=1)
+    )
     assert report.task == "retrieval"
     assert 1 < report.scores["t2v/mnr"].all.score < 6
 
@@ -51,7 +53,7 @@ def test_colours_are_needed_from_a_build(setting: Setting) -> None:
 
 def test_baseline_of_another_task_is_refused(dataset: Path) -> None:
     with pytest.raises(VttdataError, match="'kcca' is for retrieval, not for captioning"):
-        evaluate(dataset, baseline="kcca", task="captioning")
+        evaluate(dataset, baseline="kcca", settings=EvaluationSettings(task="captioning"))
 
 
 def test_whitened_axes_project_training_items_on_their_coordinates() -> None:
@@ -72,7 +74,7 @@ def test_users_baseline_is_found(monkeypatch: pytest.MonkeyPatch, dataset: Path,
     (folder / "broken.py").write_text("BASELINE = None\n")
     monkeypatch.setenv("VTTDATA_PLUGINS", str(folder.parent))
     assert BASELINES.descriptions()["always-no"] == "The word no"
-    report = evaluate(dataset, baseline="always-no", metrics=["rouge-l"], draws=10)
+    report = evaluate(dataset, baseline="always-no", metrics=["rouge-l"], settings=EvaluationSettings(draws=10))
     assert "All 6 captions are the same: 'no'." in report.findings
     with pytest.raises(VttdataError, match=r"broken\.py:1: a baseline must define BASELINE"):
         load_baseline("broken")

@@ -16,7 +16,7 @@ from pycocoevalcap.rouge.rouge import Rouge
 
 from tests.helpers.needs import library
 from vttdata.errors import VttdataError
-from vttdata.evaluate.metric import load_metric
+from vttdata.evaluate.metric import CaptioningMetric, load_metric
 from vttdata.evaluate.reference_index import forget_indexes, index_references
 from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
@@ -187,3 +187,14 @@ def test_chrf_equals_sacrebleu() -> None:
     np.testing.assert_allclose(ours.items, theirs, rtol=0, atol=1e-9)
     corpus = CHRF().corpus_score(candidates, [list(column) for column in zip(*references, strict=True)])
     assert ours.score == pytest.approx(corpus.score / 100, abs=1e-9)
+
+
+def test_chrf_without_each_reference_is_that_of_the_others_alone() -> None:
+    draw = random.Random(3)
+    texts = [["".join(draw.choices("ab \u6f22\U0001d518", k=draw.randrange(12))) for _ in range(4)] for _ in range(30)]
+    candidates, references = [text for text, *_ in texts], [others[: 2 + len(others[0]) % 2] for _, *others in texts]
+    metric = load_metric("chrf")
+    expected = CaptioningMetric.score_left_out(metric, candidates, references, [])
+    for (who, ours), (same, theirs) in zip(metric.score_left_out(candidates, references, []), expected, strict=True):
+        assert who == same
+        assert np.array_equal(ours["chrf"].statistics, theirs["chrf"].statistics)

@@ -15,12 +15,12 @@ from tests.helpers.hub.built import build_foils
 from tests.helpers.leaking_dataset import TEST, captions_of, write_leaking_dataset, write_predictions
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
-from vttdata.evaluate.evaluation import evaluate
+from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.evaluate.items import digest_of, read_clips, read_foil_pairs
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.records import Caption, Clip, Source
 
-QUICK = {"metrics": ["rouge-l"], "draws": 50}
+QUICK = {"metrics": ["rouge-l"], "settings": EvaluationSettings(draws=50)}
 
 
 def test_captions_are_scored_on_all_items_of_the_test_split(dataset: Path, predictions: Write) -> None:
@@ -54,7 +54,7 @@ def test_missing_captions_are_refused_or_scored_at_the_bottom(dataset: Path, pre
     path = predictions(t0=None)
     with pytest.raises(VttdataError, match=r"1 of 6 items have no caption \(first 't0'\)"):
         evaluate(dataset, path, **QUICK)
-    report = evaluate(dataset, path, missing="worst", **QUICK)
+    report = evaluate(dataset, path, **(QUICK | {"settings": EvaluationSettings(draws=50, missing="worst")}))
     assert report.columns["rouge-l"].scores.items[0] == 0.0
     assert (report.items.scored, report.items.missing) == (5, 1)
     assert "|missing:1|" in report.signature
@@ -191,16 +191,26 @@ def test_report_of_another_signature_is_not_compared_without_saying_so(
     again = evaluate(dataset, predictions(), against=tmp_path / "own/evaluation.json", **QUICK)
     assert again.against["rouge-l"].difference == 0
     assert not any("NOT COMPARABLE" in finding for finding in again.findings)
-    more = {"against": tmp_path / "own/evaluation.json", "draws": 50}
+    more = {"against": tmp_path / "own/evaluation.json", "settings": EvaluationSettings(draws=50)}
     further = evaluate(dataset, predictions(), metrics=["bleu4", "rouge-l"], **more)
     assert list(further.against) == ["rouge-l"]
     assert not any("NOT COMPARABLE" in finding for finding in further.findings)
     assert any(
         "none of these scores" in text for text in evaluate(dataset, predictions(), metrics=["chrf"], **more).findings
     )
-    tokens = evaluate(dataset, predictions(), metrics=["rouge-l"], tokenizer="none", **more)
+    tokens = evaluate(
+        dataset,
+        predictions(),
+        metrics=["rouge-l"],
+        **(more | {"settings": EvaluationSettings(draws=50, tokenizer="none")}),
+    )
     assert any(finding.startswith("NOT COMPARABLE") for finding in tokens.findings)
-    other = evaluate(dataset, predictions(t0=None), missing="worst", against=tmp_path / "own/evaluation.json", **QUICK)
+    other = evaluate(
+        dataset,
+        predictions(t0=None),
+        against=tmp_path / "own/evaluation.json",
+        **(QUICK | {"settings": EvaluationSettings(draws=50, missing="worst")}),
+    )
     assert any(finding.startswith("NOT COMPARABLE") for finding in other.findings)
 
 
@@ -208,11 +218,13 @@ def test_people_are_scored_against_each_other_with_as_many_references_as_the_sys
     dataset: Path, predictions: Write
 ) -> None:
     same = predictions(**dict.fromkeys(TEST, "no words of theirs"))
-    human = evaluate(dataset, same, human=True, **QUICK).human["rouge-l"]
+    human = evaluate(dataset, same, **(QUICK | {"settings": EvaluationSettings(draws=50, human=True)})).human["rouge-l"]
     assert human["human"].score > human["system"].score == 0
-    copied = evaluate(dataset, predictions(**{c: captions_of(c)[2] for c in TEST}), human=True, **QUICK).human[
-        "rouge-l"
-    ]
+    copied = evaluate(
+        dataset,
+        predictions(**{c: captions_of(c)[2] for c in TEST}),
+        **(QUICK | {"settings": EvaluationSettings(draws=50, human=True)}),
+    ).human["rouge-l"]
     # The caption is among the references in two of three turns.
     assert 2 / 3 < copied["system"].score < 1
 
@@ -233,6 +245,35 @@ def test_odd_captions_are_findings(dataset: Path, predictions: Write) -> None:
     assert "Captions that are empty: 2." in evaluate(dataset, empty, **QUICK).findings
 
 
+def test_damaged_captions_are_a_finding(dataset: Path, predictions: Write) -> None:
+    findings = evaluate(dataset, predictions(t1="a cafÃ© sign", t2="a \ufffd sign", t3="a café"), **QUICK).findings
+    assert any("damaged characters" in text and ": 2, such as 'a cafÃ© sign'" in text for text in findings)
+
+
+def test_cider_that_can_only_be_zero_is_a_finding(tmp_path: Path) -> None:
+    captions = {"a": "one dog runs", "b": "one dog", "c": "two cats"}
+    for names, words in (("a", "for 1 of 1 items"), ("ab", "for 1 of 2 items"), ("abc", None)):
+        clips = [Clip(name, name, 0, 1, 0, 1, 1, split="test") for name in names]
+        texts = [Caption(name, 0, captions[name]) for name in names]
+        folder = tmp_path / names
+        write_dataset(
+            folder,
+            clips=clips,
+            captions=texts,
+            sources=[Source(name, "", "nowhere", "", 0) for name in names],
+            metadata=Metadata("me/x", version="1.0.0", licence="mit"),
+            media=None,
+        )
+        file = tmp_path / f"{names}.csv"
+        file.write_text("video_id,caption\n" + "".join(f"{name},{captions[name]}\n" for name in names))
+        report = evaluate(folder, file, metrics=["cider-d"], settings=EvaluationSettings(draws=10))
+        found = [finding for finding in report.findings if finding.startswith("CIDEr-D")]
+        assert [words in finding for finding in found if words] == [True] * (words is not None)
+        assert len(found) == (words is not None)
+        zero = {"a": [True], "ab": [False, True], "abc": [False] * 3}[names]
+        assert (report.columns["cider-d"].scores.items == 0).tolist() == zero
+
+
 def test_captions_by_systems_are_no_references(dataset: Path, predictions: Write) -> None:
     report = evaluate(dataset, predictions(t0="a machine wrote this"), **QUICK)
     assert report.columns["rouge-l"].scores.items[0] < 1
@@ -240,13 +281,21 @@ def test_captions_by_systems_are_no_references(dataset: Path, predictions: Write
 
 
 def test_protocol_is_scored_on_its_own_clips(dataset: Path, predictions: Write) -> None:
-    report = evaluate(dataset, predictions(), config="two", unknown="ignore", **QUICK)
+    report = evaluate(
+        dataset, predictions(), **(QUICK | {"settings": EvaluationSettings(draws=50, config="two", unknown="ignore")})
+    )
     assert (report.items.expected, report.items.unknown, list(report.item_ids)) == (2, 4, ["t5", "t2"])
 
 
 def test_retrieval_is_guessed_from_the_file(dataset: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "s.npz", similarity=np.eye(6), query_ids=TEST, video_ids=TEST)
-    report = evaluate(dataset, tmp_path / "s.npz", train_split="train", metrics=["t2v/r@1", "v2t/mdr"], draws=50)
+    report = evaluate(
+        dataset,
+        tmp_path / "s.npz",
+        train_split="train",
+        metrics=["t2v/r@1", "v2t/mdr"],
+        settings=EvaluationSettings(draws=50),
+    )
     assert (report.task, report.scores["t2v/r@1"].all.score, report.scores["v2t/mdr"].all.score) == ("retrieval", 1, 1)
     assert report.scores["v2t/mdr"].lower_is_better
     assert report.scores["t2v/r@1"].leaked.items == 2
@@ -260,7 +309,7 @@ def test_foils_are_scored_with_ties_apart(tmp_path: Path) -> None:
     scores.write_text(
         "foil_id,true_score,foil_score\n" + "".join(f"{name},{true},{foil}\n" for name, true, foil in rows)
     )
-    report = evaluate(dataset, scores, draws=50)
+    report = evaluate(dataset, scores, settings=EvaluationSettings(draws=50))
     assert report.task == "foils"
     assert report.scores["accuracy"].all.score == pytest.approx(1 / 3)
     assert report.scores["accuracy-half"].all.score == pytest.approx(1 / 2)
@@ -281,7 +330,7 @@ def test_report_is_json_and_every_item_is_written(dataset: Path, predictions: Wr
 def test_values_of_queries_have_their_ids(dataset: Path, tmp_path: Path) -> None:
     queries = [f"{clip}#{number}" for clip in TEST for number in (1, 2, 3)]
     np.savez(tmp_path / "s.npz", similarity=np.eye(18)[:, :6], query_ids=queries, video_ids=TEST)
-    evaluate(dataset, tmp_path / "s.npz", draws=10).write(tmp_path / "out")
+    evaluate(dataset, tmp_path / "s.npz", settings=EvaluationSettings(draws=10)).write(tmp_path / "out")
     rows = [json.loads(line) for line in (tmp_path / "out/items.jsonl").read_text().splitlines()]
     hits = [row for row in rows if row["metric"] == "t2v/r@1"]
     assert [row["query"] for row in hits] == queries
@@ -294,12 +343,12 @@ def test_values_of_queries_have_their_ids(dataset: Path, tmp_path: Path) -> None
     ("options", "message"),
     [
         ({"metrics": ["blue"]}, "Unknown metric 'blue'"),
-        ({"task": "ranking"}, "Unknown task 'ranking'"),
+        ({"settings": EvaluationSettings(task="ranking")}, "Unknown task 'ranking'"),
         ({"split": "dev"}, "no split of 'clips' is called 'dev'; choose from train, test"),
-        ({"config": "1k"}, "no configuration is called '1k'"),
-        ({"tokenizer": "moses"}, "tokenizer"),
-        ({"seed": -1}, "The seed must not be negative"),
-        ({"draws": 0}, "there must be a draw"),
+        ({"settings": EvaluationSettings(config="1k")}, "no configuration is called '1k'"),
+        ({"settings": EvaluationSettings(tokenizer="moses")}, "tokenizer"),
+        ({"settings": EvaluationSettings(seed=-1)}, "The seed must not be negative"),
+        ({"settings": EvaluationSettings(draws=0)}, "there must be a draw"),
         ({"baseline": "kcca"}, "either predictions or the name of a baseline"),
         ({"against": "other.json"}, "other.json: there is no such file of predictions to compare with"),
     ],
@@ -320,19 +369,27 @@ def test_tokenizer_follows_the_language_and_is_in_the_signature(language: str, t
 def test_systems_are_compared_on_the_scores_that_both_have(dataset: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "s.npz", similarity=np.eye(6), query_ids=TEST, video_ids=TEST)
     (tmp_path / "s.run").write_text("".join(f"{clip} Q0 {clip} 1 1 tag\n" for clip in TEST))
-    report = evaluate(dataset, tmp_path / "s.npz", against=tmp_path / "s.run", draws=50)
+    report = evaluate(dataset, tmp_path / "s.npz", against=tmp_path / "s.run", settings=EvaluationSettings(draws=50))
     assert report.against["t2v/r@1"].difference == 0
     assert not any(name.startswith("v2t") for name in report.against)
     assert any(finding.startswith("Not compared") and "v2t/r@1" in finding for finding in report.findings)
     queries = [f"{clip}#{number}" for clip in TEST for number in (1, 2, 3)]
     np.savez(tmp_path / "all.npz", similarity=np.eye(18)[:, :6], query_ids=queries, video_ids=TEST)
     with pytest.raises(VttdataError, match="no score of the same queries in common"):
-        evaluate(dataset, tmp_path / "s.npz", against=tmp_path / "all.npz", metrics=["t2v/r@1"], draws=50)
+        evaluate(
+            dataset,
+            tmp_path / "s.npz",
+            against=tmp_path / "all.npz",
+            metrics=["t2v/r@1"],
+            settings=EvaluationSettings(draws=50),
+        )
 
 
 def test_missing_predictions_of_the_other_system_are_told(dataset: Path, predictions: Write) -> None:
     other = predictions("other.json", t1=None)
-    report = evaluate(dataset, predictions(), against=other, missing="worst", **QUICK)
+    report = evaluate(
+        dataset, predictions(), against=other, **(QUICK | {"settings": EvaluationSettings(draws=50, missing="worst")})
+    )
     assert any("other.json: 1 predictions are missing and 0 unknown." in finding for finding in report.findings)
 
 
@@ -350,9 +407,9 @@ def test_training_and_people_are_refused_for_tasks_without_them(tmp_path: Path, 
     with pytest.raises(VttdataError, match="say nothing of sources"):
         evaluate(foils, tmp_path / "scores.csv", train_split="train")
     with pytest.raises(VttdataError, match="Human captions are scored beside captions only"):
-        evaluate(dataset, baseline="random-ranking", human=True)
+        evaluate(dataset, baseline="random-ranking", settings=EvaluationSettings(human=True))
     with pytest.raises(VttdataError, match="Judgments of relevance are about retrieval"):
-        evaluate(dataset, baseline="random-caption", relevance=tmp_path / "relevance.txt")
+        evaluate(dataset, baseline="random-caption", settings=EvaluationSettings(relevance=tmp_path / "relevance.txt"))
 
 
 def test_metric_that_judges_foils_states_its_signature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,5 +417,5 @@ def test_metric_that_judges_foils_states_its_signature(tmp_path: Path, monkeypat
     pairs = read_foil_pairs(folder)
     pairs = dataclasses.replace(pairs, references=[[["a dog runs"]] for _ in pairs.ids])
     monkeypatch.setattr("vttdata.evaluate.tasks.foils.read_foil_pairs", lambda *_, **__: pairs)
-    report = evaluate(folder, baseline="rouge-l", draws=10)
+    report = evaluate(folder, baseline="rouge-l", settings=EvaluationSettings(draws=10))
     assert any("judged by rouge-l|tok:" in finding for finding in report.findings)

@@ -76,20 +76,20 @@ def test_command_prints_gains_beside_published_coefficients(tmp_path: Path, caps
     scores = tmp_path / "bertha.csv"
     scores.write_text("video_id,system,score\n" + "".join(f"v{n},{s},{n % 7}\n" for n in range(40) for s in "ab"))
     chosen = ["--metric", "bleu4", "--metric", "rouge-l", "--scores", str(scores)]
-    assert main(["fuse-metrics", *files, *chosen]) == 0
+    assert main(["metric", "fuse", *files, *chosen]) == 0
     text = capsys.readouterr().out
     assert "-0.137" in text
     assert "Leaving one year out: the fusion beats the best single metric in" in text
-    assert main(["fuse-metrics", *files, *chosen, "--json"]) == 0
+    assert main(["metric", "fuse", *files, *chosen, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     fitted = report["coefficients"]["judged 2016"]
     assert list(fitted) == ["bleu4", "rouge-l", "bertha"]
     assert fitted["bertha"]["published"] == 0.0525
     assert fitted["rouge-l"]["low"] < fitted["rouge-l"]["score"] < fitted["rouge-l"]["high"]
     assert len(report["year_to_year"]) == len(report["leave_one_year_out"]) == 2
-    assert main(["fuse-metrics", files[0], "--metric", "rouge-l"]) == 2
+    assert main(["metric", "fuse", files[0], "--metric", "rouge-l"]) == 2
     assert "not of two years, but of 2016" in capsys.readouterr().err
-    assert main(["fuse-metrics", *files, "--metric", "bleu"]) == 0
+    assert main(["metric", "fuse", *files, "--metric", "bleu"]) == 0
     assert "bleu4" in capsys.readouterr().out
 
 
@@ -97,8 +97,8 @@ def test_scores_that_are_all_the_same_are_refused(tmp_path: Path, capsys: pytest
     files = [write_year(tmp_path / f"judged {year}.jsonl", year) for year in (2016, 2017)]
     scores = tmp_path / "ours.csv"
     scores.write_text("video_id,system,score\n" + "".join(f"v{n},{s},1\n" for n in range(40) for s in "ab"))
-    assert main(["fuse-metrics", *files, "--scores", str(scores)]) == 2
+    assert main(["metric", "fuse", *files, "--scores", str(scores)]) == 2
     assert "all captions have the same score by ours, so nothing can be fitted." in capsys.readouterr().err
     scores.write_text("video_id,system,score\nv1,a,1\n")
-    assert main(["fuse-metrics", *files, "--scores", str(scores)]) == 2
+    assert main(["metric", "fuse", *files, "--scores", str(scores)]) == 2
     assert "only 1 judged captions are scored by all metrics." in capsys.readouterr().err

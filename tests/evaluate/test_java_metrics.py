@@ -19,6 +19,7 @@ from tests.helpers.leaking_dataset import write_predictions
 from tests.helpers.needs import library
 from vttdata import evaluate
 from vttdata.errors import VttdataError
+from vttdata.evaluate.evaluation import EvaluationSettings
 from vttdata.evaluate.java_scores import JavaError, find_jar
 from vttdata.evaluate.metric import load_metric
 from vttdata.evaluate.metrics.meteor import JAR, PARAPHRASES, meteor_scores
@@ -175,12 +176,19 @@ def test_java_that_ends_early_leaves_the_other_scores(
     with pytest.raises(JavaError, match=message):
         load_metric("meteor").score(["a cat", "a dog"], [["a cat"], ["a dog"]])
     captions = write_predictions(tmp_path / "captions.json")
-    report = evaluate(dataset, captions, metrics=["meteor", "rouge-l"], draws=10, cache=tmp_path / "scores")
+    report = evaluate(
+        dataset,
+        captions,
+        metrics=["meteor", "rouge-l"],
+        settings=EvaluationSettings(draws=10, cache=tmp_path / "scores"),
+    )
     assert list(report.scores) == ["rouge-l"]
     assert message in report.unavailable["meteor"]
     assert "meteor" not in report.signature
     with pytest.raises(VttdataError, match=message):
-        evaluate(dataset, captions, metrics=["meteor"], draws=10, cache=tmp_path / "scores")
+        evaluate(
+            dataset, captions, metrics=["meteor"], settings=EvaluationSettings(draws=10, cache=tmp_path / "scores")
+        )
 
 
 @pytest.mark.not_on("win32")

@@ -115,7 +115,7 @@ def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.Ca
         (tmp_path / f"judged {year}.jsonl").write_text("\n".join(lines))
     files = [str(tmp_path / f"judged {year}.jsonl") for year in (2016, 2017)]
     out = str(tmp_path / "out")
-    command = ["train-metric", *files, "--encoder", encoder, "--frozen"]
+    command = ["metric", "train", *files, "--encoder", encoder, "--frozen"]
     assert main([*command, "--hold-out", "2017", "--out", out]) == 0
     text = capsys.readouterr().out
     assert "judged 2017: r " in text
@@ -127,9 +127,9 @@ def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.Ca
         ([*command, "--out", str(tmp_path / "notes")], "already holds something else"),
         ([*command, "--hold-out", "2020", "--out", out], "no set is of 2020; there are 2016, 2017"),
         ([*command, "--hold-out", "2016", "--hold-out", "2017", "--out", "new"], "no judged captions to learn from"),
-        (["train-metric", *files, "--frozen", "--out", "new"], "cannot be frozen; name one with --encoder"),
-        (["train-metric", *files, "--pair-epochs", "1", "--out", "new"], "name captions with --pairs"),
-        (["train-metric", *files, "--device", "nonsense", "--out", "new"], "nonsense"),
+        (["metric", "train", *files, "--frozen", "--out", "new"], "cannot be frozen; name one with --encoder"),
+        (["metric", "train", *files, "--pair-epochs", "1", "--out", "new"], "name captions with --pairs"),
+        (["metric", "train", *files, "--device", "nonsense", "--out", "new"], "nonsense"),
     ]:
         assert main(arguments) == 2, arguments
         error = capsys.readouterr().err

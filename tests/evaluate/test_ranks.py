@@ -33,22 +33,22 @@ def orders(scores: np.ndarray) -> list[tuple[int, ...]]:
 
 
 def dcg(gains: list[float]) -> float:
-    return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
 def literal(ranking: tuple[int, ...], relevant: dict[int, float]) -> dict[str, float]:
     """Return the measures of one ranking by their definitions."""
-    places = [place for place, item in enumerate(ranking, 1) if item in relevant]
+    found_ranks = [rank for rank, item in enumerate(ranking, 1) if item in relevant]
     gains = [relevant.get(item, 0.0) for item in ranking]
     ideal = sorted(relevant.values(), reverse=True)
     return {
-        "hit@1": float(places[0] <= 1),
-        "hit@3": float(places[0] <= 3),
-        "rank": places[0],
-        "reciprocal": 1 / places[0],
+        "hit@1": float(found_ranks[0] <= 1),
+        "hit@3": float(found_ranks[0] <= 3),
+        "rank": found_ranks[0],
+        "reciprocal": 1 / found_ranks[0],
         "ndcg": dcg(gains) / dcg(ideal),
         "ndcg@2": dcg(gains[:2]) / dcg(ideal[:2]),
-        "r-precision": sum(place <= len(relevant) for place in places) / len(relevant),
+        "r-precision": sum(rank <= len(relevant) for rank in found_ranks) / len(relevant),
     }
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from vttdata import evaluate
 from vttdata.evaluate import score_cache
+from vttdata.evaluate.evaluation import EvaluationSettings
 from vttdata.evaluate.reference_index import forget_indexes
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.load.local_builds import local_builds
@@ -56,6 +57,6 @@ def test_references_are_kept_in_the_home_of_builds(
 ) -> None:
     monkeypatch.setenv("VTTDATA_HOME", str(tmp_path / "home"))
     forget_indexes()
-    evaluate(dataset, predictions(), metrics=["bleu4"], draws=10)
+    evaluate(dataset, predictions(), metrics=["bleu4"], settings=EvaluationSettings(draws=10))
     assert len(list((tmp_path / "home/.metrics").glob("references-*.npz"))) == 1
     assert list(local_builds()) == []

@@ -8,7 +8,7 @@ import pytest
 
 from tests.evaluate.conftest import Write
 from vttdata.errors import VttdataError
-from vttdata.evaluate.evaluation import evaluate
+from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.evaluate.task import DEFAULT_TASK, OPTIONS, guess_task, load_evaluation_task
 from vttdata.evaluate.tasks import TASKS
 from vttdata.plugins import PLUGINS_VARIABLE
@@ -63,7 +63,7 @@ def test_name_of_a_file_tells_its_task(dataset: Path, file: str, task: str) -> N
 def test_task_of_a_user_is_found_by_its_file(dataset: Path, predictions: Write, plugins: Path) -> None:
     (plugins / "length.py").write_text(LENGTH_TASK)
     file = predictions()
-    report = evaluate(dataset, file, task="length")
+    report = evaluate(dataset, file, settings=EvaluationSettings(task="length"))
     assert (report.task, list(report.scores)) == ("length", ["words"])
     assert "task:length" in report.signature
     assert guess_task(dataset, Path("a.len"), None) == "length"
@@ -72,4 +72,4 @@ def test_task_of_a_user_is_found_by_its_file(dataset: Path, predictions: Write, 
 def test_module_that_defines_no_task_is_named(dataset: Path, predictions: Write, plugins: Path) -> None:
     (plugins / "empty.py").write_text("TASK = 3")
     with pytest.raises(VttdataError, match=r"empty.py:1: .*EvaluationTask"):
-        evaluate(dataset, predictions(), task="empty")
+        evaluate(dataset, predictions(), settings=EvaluationSettings(task="empty"))

@@ -11,7 +11,7 @@ import pytest
 from tests.export.conftest import BARE, texts_of
 from tests.helpers.hub.built import build_foils
 from vttdata.cli.main import main
-from vttdata.evaluate.evaluation import evaluate
+from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.export import export
 
 
@@ -27,7 +27,7 @@ def test_files_are_what_an_evaluation_expects(dataset: Path, tmp_path: Path) -> 
     for row, item in zip(captions, items, strict=True):
         row["caption"] = item["references"][0]
     (tmp_path / "filled.json").write_text(json.dumps(captions))
-    report = evaluate(dataset, tmp_path / "filled.json", metrics=["rouge-l"], draws=10)
+    report = evaluate(dataset, tmp_path / "filled.json", metrics=["rouge-l"], settings=EvaluationSettings(draws=10))
     assert (report.items.scored, report.scores["rouge-l"].all.score) == (2, 1)
 
 
@@ -39,7 +39,11 @@ def test_queries_and_relevance_belong_together(dataset: Path, tmp_path: Path) ->
     videos = ["video12", "video7"]
     own = np.array([[row["video_id"] == video for video in videos] for row in queries], dtype=float)
     np.savez(tmp_path / "s.npz", similarity=own, query_ids=[row["query_id"] for row in queries], video_ids=videos)
-    report = evaluate(dataset, tmp_path / "s.npz", config="one-k", relevance=tmp_path / "x/relevance.trec", draws=10)
+    report = evaluate(
+        dataset,
+        tmp_path / "s.npz",
+        settings=EvaluationSettings(config="one-k", relevance=tmp_path / "x/relevance.trec", draws=10),
+    )
     assert report.items.expected == len(queries) == 7
     assert report.scores["t2v-judged/s@1"].all.score == report.scores["t2v/r@1"].all.score == 1
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.export.conftest import BARE, SPLITS, Write, clips, texts_of
 from tests.helpers.needs import library
-from vttdata.dataset import OfficialLayout
+from vttdata.dataset import MediaFiles, OfficialLayout
 from vttdata.export import export
 from vttdata.export.formats import webdataset as shards
 from vttdata.records import Caption, Clip, ClipMedia
@@ -28,7 +28,7 @@ def with_videos(write: Write, tmp_path: Path) -> Path:
         object.__setattr__(clip, "media", facts)
         made.append(clip)
     layout = OfficialLayout(categories=("sports/actions", "unused", "music"))
-    return write(clips=[*made, clips()[-1]], media=media, official=layout)
+    return write(clips=[*made, clips()[-1]], media=MediaFiles(media), official=layout)
 
 
 def samples(folder: Path, pattern: str) -> list[dict[str, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -14,7 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from vttdata.files.file_lock import LockHeldError, LockOwner, hold_lock, is_held, named_owner, read_owner
+from vttdata.errors import VttdataError
+from vttdata.files.file_lock import (
+    LockHeldError,
+    LockOwner,
+    hold_lock,
+    is_held,
+    named_owner,
+    read_owner,
+    wait_for_lock,
+)
 from vttdata.load.local_builds import is_locked
 from vttdata.pipeline.journal import locked
 
@@ -134,3 +144,25 @@ def test_file_of_a_process_that_has_ended_is_replaced(process: int, tmp_path: Pa
         with pytest.raises(FileExistsError), named_owner(path):
             pass
     assert not path.exists()
+
+
+class TestWaiting:
+    def test_ends_when_the_lock_is_free(self, tmp_path: Path) -> None:
+        path, waits = tmp_path / "lock", []
+        holder = contextlib.ExitStack()
+        holder.enter_context(hold_lock(path, temporary=True))
+
+        def release() -> None:
+            waits.append("waiting")
+            holder.close()
+
+        with wait_for_lock(path, release, 60):
+            assert waits == ["waiting"]
+            assert path.exists()
+        assert not path.exists()
+
+    def test_ends_with_a_sentence_when_it_takes_too_long(self, tmp_path: Path) -> None:
+        path = tmp_path / "lock"
+        refused = pytest.raises(VttdataError, match="has held this lock for 0 s")
+        with hold_lock(path), refused, wait_for_lock(path, lambda: None, 0):
+            pass

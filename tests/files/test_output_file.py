@@ -15,10 +15,9 @@ from vttdata.files.output_file import write_whole
 @pytest.mark.parametrize(
     ("option", "name", "words"),
     [
-        ("--html", "captions.json", "name a file that ends in .html"),
-        ("--html", "folder.html", "is a folder; name a file"),
-        ("--html", "captions.json/page.html", "cannot be a folder for results"),
-        ("--page", "captions.json", "name a file that ends in .md"),
+        ("--page", "captions.json", "name a file that ends in .html"),
+        ("--page", "folder.html", "is a folder; name a file"),
+        ("--page", "captions.json/page.html", "cannot be a folder for results"),
         ("--clean", "captions.json", "cannot be a folder for results"),
     ],
 )
@@ -29,11 +28,13 @@ def test_page_does_not_replace_what_is_no_page(
     captions = write_predictions(tmp_path / "captions.json")
     content = captions.read_bytes()
     (tmp_path / "folder.html").mkdir()
-    command = ["evaluate", str(dataset), str(captions), "--metric", "bleu1"] if option == "--html" else None
-    assert main([*(command or ["audit", str(dataset)]), option, str(tmp_path / name)]) == 2
-    output = capsys.readouterr()
-    assert (words in output.err, output.err.count("\n"), output.out) == (True, 1, "")
-    assert captions.read_bytes() == content
+    audit = ["audit", str(dataset)]
+    evaluate = ["evaluate", str(dataset), str(captions), "--metric", "bleu1"]
+    for command in (audit, evaluate) if option == "--page" else (audit,):
+        assert main([*command, option, str(tmp_path / name)]) == 2
+        output = capsys.readouterr()
+        assert (words in output.err, output.err.count("\n"), output.out) == (True, 1, "")
+        assert captions.read_bytes() == content
 
 
 def test_file_keeps_its_content_when_the_new_one_cannot_be_written(tmp_path: Path) -> None:

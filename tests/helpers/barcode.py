@@ -42,6 +42,17 @@ class Movie:
         """Return the numbers of the frames whose time is in [start, end)."""
         return [number for number, time in enumerate(self.times) if start <= time < end]
 
+    def shown(self, start: float, end: float) -> list[tuple[int, float]]:
+        """Return the frames that are on screen in a span, with the second of the span at which each appears.
+
+        The picture that is on screen at `start` counts if it stays for a tenth of a second.
+        """
+        inside = self.inside(start, end)
+        before = inside[0] - 1
+        if before >= 0 and self.times[before + 1] - start >= 0.1:
+            return [(before, 0.0), *((number, self.times[number] - start) for number in inside)]
+        return [(number, self.times[number] - self.times[inside[0]]) for number in inside]
+
 
 def picture(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
     """Draw a frame, height x width x 3, with `number` (below 2048) and a parity bit as black and white blocks."""

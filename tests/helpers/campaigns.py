@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from vttdata.assess import HitPlan, HitSettings
+from vttdata.people import HitPlan, HitSettings
 from vttdata.records import Caption
 
 _NOUNS = ["man", "woman", "dog", "girl", "boy", "cat", "horse", "bird", "child", "player", "singer", "cook"]

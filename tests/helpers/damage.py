@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.dataset import Metadata, OfficialLayout, WriteHooks, write_dataset
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.provenance import InputFile, Provenance, write_provenance
 from vttdata.records import HASH_SCHEME, Caption, Clip, Concepts, Degraded, Fingerprint, Source
@@ -69,8 +69,7 @@ def write_rich_dataset(folder: Path) -> Path:
             classes=("cat", "dog"),
             degraded=degraded,
         ),
-        audit=audit_all,
-        add_files=lambda path: write_provenance(path, provenance),
+        hooks=WriteHooks(audit_all, lambda path: write_provenance(path, provenance)),
     )
     return folder
 

@@ -9,7 +9,7 @@ import sys
 import yt_dlp
 import yt_dlp.extractor
 
-from vttdata.collect.ytdlp_program import guard
+from vttdata.collect.ytdlp_program import run_guarded
 from vttdata.subprocesses import _prepare_program
 
 # Extractors compile their expressions when they are asked for the first time.
@@ -25,5 +25,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
-    guard(sys.argv)
-    yt_dlp.main()
+    run_guarded()

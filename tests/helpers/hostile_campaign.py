@@ -35,9 +35,6 @@ from tests.helpers.builds import LOOSE, film
 from tests.helpers.damage import damage, seal, write_rich_dataset
 from tests.helpers.official_files import write_unpacked
 from tests.helpers.peak_memory import peak_megabytes
-from vttdata.annotate.campaign import read_campaign
-from vttdata.annotate.service import Service
-from vttdata.annotate.store import Store
 from vttdata.annotations.files import list_files
 from vttdata.cli.main import main
 from vttdata.dataset.protocol_file import Protocol
@@ -45,6 +42,9 @@ from vttdata.errors import HaltError, VttdataError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe
+from vttdata.people.campaign import read_campaign
+from vttdata.people.service import Service
+from vttdata.people.store import Store
 from vttdata.pipeline.stored_results import PartStore
 from vttdata.recipe.packaged import load_builder
 
@@ -91,10 +91,10 @@ def attempt(function: Callable[[], bool], outside: Path) -> Trial:
         function: raises an AssertionError for a loss that is not told of; any other error is a traceback.
         outside: folder that must not be read.
     """
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as log:
         pid = os.fork()
         if pid == 0:
-            os._exit(_call(function, outside, said))
+            os._exit(_call(function, outside, log))
         megabytes, ended, status, deadline = 0.0, 0, 0, time.monotonic() + 4 * MAX_CPU_SECONDS
         while not ended:
             megabytes = max(megabytes, peak_megabytes(pid))
@@ -102,8 +102,8 @@ def attempt(function: Callable[[], bool], outside: Path) -> Trial:
             if not ended and time.monotonic() > deadline:
                 os.kill(pid, 9)
             time.sleep(0.002)
-        said.seek(0)
-        text = said.read()
+        log.seek(0)
+        text = log.read()
     code = os.waitstatus_to_exitcode(status)
     problem = text if code not in (0, 1) or "Traceback" in text else ""
     if code < 0:
@@ -113,11 +113,11 @@ def attempt(function: Callable[[], bool], outside: Path) -> Trial:
     return Trial(code == 1, problem[-2000:], megabytes)
 
 
-def _call(function: Callable[[], bool], outside: Path, said: Any) -> int:
+def _call(function: Callable[[], bool], outside: Path, log: Any) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
-    os.dup2(said.fileno(), 1)
-    os.dup2(said.fileno(), 2)
-    sys.stdout = sys.stderr = said
+    os.dup2(log.fileno(), 1)
+    os.dup2(log.fileno(), 2)
+    sys.stdout = sys.stderr = log
     watching = [True]
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
@@ -132,11 +132,11 @@ def _call(function: Callable[[], bool], outside: Path, said: Any) -> int:
     try:
         return int(function())
     except BaseException:
-        traceback.print_exc(file=said)
+        traceback.print_exc(file=log)
         return 2
     finally:
         watching[0] = False
-        said.flush()
+        log.flush()
 
 
 def mutate(content: bytes, chance: random.Random) -> bytes:
@@ -154,15 +154,15 @@ def mutate(content: bytes, chance: random.Random) -> bytes:
     elif kind == "flip":
         for _ in range(chance.choice((1, 4, 64))):
             # Sizes and counts are where the file begins, and where it ends.
-            place = chance.choice((chance.randrange(min(len(changed), 600)), chance.randrange(len(changed))))
-            changed[place] ^= 1 << chance.randrange(8)
+            position = chance.choice((chance.randrange(min(len(changed), 600)), chance.randrange(len(changed))))
+            changed[position] ^= 1 << chance.randrange(8)
     elif kind == "insert":
         changed[start:start] = chance.choice((b"\xff" * 64, bytes(4096), b"[" * 4096, bytes(changed[:512])))
     else:
         piece = changed[start : start + min(length, 4096)]
         del changed[start : start + len(piece)]
-        place = chance.randrange(len(changed) + 1)
-        changed[place:place] = piece
+        position = chance.randrange(len(changed) + 1)
+        changed[position:position] = piece
     return bytes(changed)
 
 
@@ -212,7 +212,8 @@ class Campaign:
         queries = np.array([f"v3#{number}" for number in range(3)])
         np.savez(self.inputs / "similarity.npz", similarity=np.eye(3, 1), query_ids=queries, video_ids=np.array(["v3"]))
         judged = (
-            "evaluate-metric",
+            "metric",
+            "test",
             "@/judgments.csv",
             "--candidates",
             "@/candidates.csv",
@@ -224,7 +225,7 @@ class Campaign:
         campaign = write_answered_campaign(self.inputs)
         looked_at = [str(path.relative_to(self.inputs)) for path in sorted(campaign.iterdir()) if path.is_file()]
         return {
-            **dict.fromkeys(looked_at, ("campaign", "score", "@/campaign", "--out", "@/scored")),
+            **dict.fromkeys(looked_at, ("people", "score", "@/campaign", "--out", "@/scored")),
             **dict.fromkeys(("judgments.csv", "candidates.csv", "references.csv", "scores.csv"), judged),
             "predictions.csv": ("evaluate", rich, "@/predictions.csv", "--metric", "bleu1"),
             **{name: ("audit", f"@/{name}") for name in ("questions.jsonl", "questions.csv", "pairs.csv")},
@@ -232,7 +233,7 @@ class Campaign:
                 *("foil", "@/many.csv", "--out", "@/out", "--verdicts", "@/verdicts.csv", "--min-count", "1"),
                 "--judged-only",
             ),
-            "there/availability.csv": ("availability", rich, "--videos", "@/videos", "--out", "@/there"),
+            "there/availability.csv": ("verify", rich, "--videos", "@/videos", "--out", "@/there"),
             "features.npz": (
                 *("evaluate", rich, "@/predictions.csv", "--metric", "emscore", "--features", "@/features.npz"),
             ),
@@ -305,10 +306,10 @@ class Campaign:
         for seed in seeds:
             for kind in kinds:
                 chance = random.Random(f"{kind} {seed}")
-                place = self.folder / "trial"
-                shutil.rmtree(place, ignore_errors=True)
-                place.mkdir()
-                trial = attempt(getattr(self, f"make_{kind}")(place, chance, seed), self.outside)
+                folder = self.folder / "trial"
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                trial = attempt(getattr(self, f"make_{kind}")(folder, chance, seed), self.outside)
                 report.tried[kind] += 1
                 report.refused[kind] += trial.refused
                 report.megabytes = max(report.megabytes, trial.megabytes)
@@ -320,10 +321,10 @@ class Campaign:
     def _state(self) -> list[tuple[str, int, int]]:
         return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(self.outside.rglob("*"))]
 
-    def make_video(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+    def make_video(self, folder: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Read a damaged film: it is refused, or all its frames are there."""
         suffix = sorted(self.films)[seed % len(self.films)]
-        path = place / f"a.{suffix}"
+        path = folder / f"a.{suffix}"
         path.write_bytes(mutate(self.films[suffix], chance))
 
         def trial() -> bool:
@@ -338,54 +339,54 @@ class Campaign:
 
         return trial
 
-    def make_dataset(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+    def make_dataset(self, folder: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Give a damaged dataset to a command."""
-        dataset = Path(shutil.copytree(self.rich, place / "dataset"))
+        dataset = Path(shutil.copytree(self.rich, folder / "dataset"))
         damage(dataset, seed)
-        command = chance.choice(("stats", "audit", "verify", "datasets", "diff", "export", "evaluate"))
+        command = chance.choice(("show", "audit", "verify", "list", "diff", "export", "evaluate"))
         options = {
             "diff": [str(self.rich)],
-            "export": ["--format", chance.choice(("coco", "jsonl", "retrieval", "mteb")), "--out", str(place / "out")],
+            "export": ["--format", chance.choice(("coco", "jsonl", "retrieval", "mteb")), "--out", str(folder / "out")],
             "evaluate": [str(self.outside.parent / "none.csv")],
             "verify": ["--files-only"],
         }
         return lambda: run_command([command, str(dataset), *options.get(command, [])])
 
-    def make_archive(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+    def make_archive(self, folder: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Read an official release from a damaged archive."""
-        (place / "official.zip").write_bytes(mutate(self.archive.read_bytes(), chance))
+        (folder / "official.zip").write_bytes(mutate(self.archive.read_bytes(), chance))
 
         def trial() -> bool:
             try:
-                list_files(place, {".json", ".txt"})
-                load_builder("msrvtt").read(place)
+                list_files(folder, {".json", ".txt"})
+                load_builder("msrvtt").read(folder)
             except VttdataError:
                 return True
             return False
 
         return trial
 
-    def make_input(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+    def make_input(self, folder: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Give a command a damaged table of judgments or scores, matrix of similarities, protocol or campaign."""
-        inputs = Path(shutil.copytree(self.inputs, place / "inputs"))
+        inputs = Path(shutil.copytree(self.inputs, folder / "inputs"))
         name = sorted(self.commands)[seed % len(self.commands)]
         (inputs / name).write_bytes(mutate((inputs / name).read_bytes(), chance))
         command = [part.replace("@", str(inputs)) for part in self.commands[name]]
-        if command[0] != "campaign":
+        if command[0] != "people":
             return lambda: run_command(command)
         campaign = command[2]
-        command = chance.choice((command, ["campaign", "status", campaign], ["annotate", campaign, "--port", "0"]))
+        command = chance.choice((command, ["people", "status", campaign], ["people", "serve", campaign, "--port", "0"]))
 
         def trial() -> bool:
-            if command[0] == "annotate":
+            if command[1] == "serve":
                 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-            return run_command(command, interrupted=command[0] == "annotate")
+            return run_command(command, interrupted=command[1] == "serve")
 
         return trial
 
-    def make_build(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+    def make_build(self, folder: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Go on with a damaged build, or look at it; what is built has the bytes of a healthy build."""
-        build = Path(shutil.copytree(self.builds / ("stopped", "finished")[seed % 2], place / "build"))
+        build = Path(shutil.copytree(self.builds / ("stopped", "finished")[seed % 2], folder / "build"))
         files = sorted(path for path in build.rglob("*") if path.is_file() and "dataset" not in path.parts)
         path = chance.choice(files)
         change = chance.choice(("mutate", "mutate", "mutate", "gone", "folder", "other", "empty"))
@@ -400,11 +401,12 @@ class Campaign:
             elif change == "empty":
                 path.touch()
         name = path.relative_to(build)
-        command = chance.choice((["build"], ["build"], ["rejects"], ["report"]))
-        options = ["--quiet", "--workers", "1"] if command[0] == "build" else []
+        command = chance.choice((["build"], ["build"], ["rejects"], ["show"]))
+        options = ["--quiet", "--workers", "1"] if command == ["build"] else []
+        page = ["--page", str(build / "report.html")] if command == ["show"] else []
 
         def trial() -> bool:
-            refused = run_command([*command, str(build), *options], incomplete=True)
+            refused = run_command([*command, str(build), *options, *page], incomplete=True)
             if not refused and options and name.name != "build.json":
                 assert self._datasets(build) == self._datasets(self.builds / "finished"), (
                     f"{change} {name}: other bytes"
@@ -445,9 +447,9 @@ class Campaign:
         assert main(["build", str(builds / "finished"), "--quiet", "--workers", "1"]) == 0
         return builds
 
-    def make_recipe(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+    def make_recipe(self, folder: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Verify a dataset whose recipe or provenance names what it should not."""
-        dataset = Path(shutil.copytree(self.rich, place / "dataset"))
+        dataset = Path(shutil.copytree(self.rich, folder / "dataset"))
         keys = ("scorer", "pipeline", "judges", "lexicon", "input", "verdicts", "verdicts_of", "device", "annotations")
         keys += ("collect.folder", "collect.search.engine", "collect.js_runtime", "collect.proxy", "captions.file")
         lines = ["name: me/rich", "version: 1.0.0", f"builder: {chance.choice(('foils', 'own_videos', 'msrvtt'))}"]
@@ -471,7 +473,7 @@ def write_answered_campaign(folder: Path) -> Path:
     for _, video_id, *_ in foils:
         (folder / "videos" / f"{video_id}.mp4").symlink_to(folder.parent / "film.mp4")
     made = (
-        "campaign",
+        "people",
         "make",
         "foil-review",
         f"{folder}/foils.csv",

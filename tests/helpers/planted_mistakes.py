@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.helpers.films import edit, encode, write_film
-from vttdata.compose.build import build
+from vttdata.compose.build import Messages, build
 
 FILMS, DARK = 24, 3
 ORIGINAL, COPY = "film-00.mp4", "film-copy.mp4"
@@ -72,10 +72,11 @@ def build_with_mistakes(folder: Path) -> Path:
         "filter.max_dark": 0.09,
         "filter.max_frozen": None,
         "split.together": ["source"],
+        "split.method": "balanced",
         "split.ratios": {"train": 0.7, "test": 0.3},
         "allow_leaks": "planted",
     }
-    return build("own-folder", out=folder / "build", settings=settings, quiet=True).folder
+    return build("own-folder", out=folder / "build", settings=settings, messages=Messages(quiet=True)).folder
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import MediaError
-from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, WholeStage, runtime
 from vttdata.subprocesses import run
 
 
@@ -22,7 +22,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Double(Stage):
+class Double(Stage[Number, Number]):
     """Double numbers, append to a file of marks at each call, and fail as the first part of an item's id says."""
 
     name = "double"
@@ -37,7 +37,7 @@ class Double(Stage):
     def seconds_limit(self, item: Number) -> float:
         return 1.0
 
-    def process(self, item: Number) -> Iterator[Outcome]:
+    def process(self, item: Number) -> Iterator[Outcome[Number]]:
         with (self.marks / item.source_id).open("a") as stream:
             stream.write("x")
         match item.source_id.partition("-")[0]:
@@ -65,25 +65,24 @@ class Double(Stage):
 
 
 @dataclass(frozen=True)
-class Total(Stage):
+class Total(WholeStage[Number, Number]):
     """Add up all numbers."""
 
     name = "total"
     output = Number
-    all_at_once = True
 
-    def process(self, item: tuple[Number, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[Number, ...]) -> Iterator[Outcome[Number]]:
         yield Kept(Number("total", sum(number.value for number in item)))
 
 
 @dataclass(frozen=True)
-class Trouble(Stage):
+class Trouble(Stage[Number, Number]):
     """Fail for what happens to the machine, as an item's id says."""
 
     name = "trouble"
     output = Number
 
-    def process(self, item: Number) -> Iterator[Outcome]:
+    def process(self, item: Number) -> Iterator[Outcome[Number]]:
         match item.source_id:
             case "crash":
                 os.kill(os.getpid(), signal.SIGSEGV)
@@ -106,7 +105,7 @@ class OneByOne(Double):
 
 
 @dataclass(frozen=True)
-class WholeStage(Double):
+class OnePart(Double):
     """Store results in parts that hold all the numbers of a test."""
 
     part_size = 2**31

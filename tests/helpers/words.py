@@ -43,5 +43,5 @@ def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple
     """Return a video with one paragraph, further texts `others` and annotated `names`."""
     found = tuple(mentions(text) for text in texts)
     document = Document(tuple(f"{video_id}_{index}" for index in range(len(texts))), texts, found)
-    said = [*zip(texts, found, strict=True), *((text, mentions(text)) for text in others)]
-    return VideoDocuments(video_id, (document,), summarize_mentions(said, LEXICON, names))
+    captions = [*zip(texts, found, strict=True), *((text, mentions(text)) for text in others)]
+    return VideoDocuments(video_id, (document,), summarize_mentions(captions, LEXICON, names))

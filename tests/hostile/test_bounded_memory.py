@@ -43,8 +43,8 @@ def test_aliases_in_a_card_are_refused(tmp_path: Path) -> None:
     write_rich_dataset(tmp_path / "me" / "other")
     card = dataset / "README.md"
     card.write_text(card.read_text().replace("---\n", f"---\n{BOMB}", 1))
-    refused(run_python(["-m", "vttdata", "stats", str(dataset)]), "YAML aliases (*name) are not allowed")
-    listed = run_python(["-m", "vttdata", "datasets"], VTTDATA_HOME=str(tmp_path))
+    refused(run_python(["-m", "vttdata", "show", str(dataset)]), "YAML aliases (*name) are not allowed")
+    listed = run_python(["-m", "vttdata", "list"], VTTDATA_HOME=str(tmp_path))
     assert (listed.code, "me/other: 1.0.0, 4 clips" in listed.stdout) == (0, True)
     assert "aliases" in listed.stdout
     assert listed.megabytes < MAX_MEGABYTES

@@ -43,7 +43,7 @@ def edit_card(dataset: Path, old: str, new: str) -> None:
 
 def check_refusal(dataset: Path, words: str, tmp_path: Path) -> None:
     commands = [
-        ("stats", str(dataset)),
+        ("show", str(dataset)),
         ("audit", str(dataset)),
         ("export", str(dataset), "--format", "jsonl", "--out", str(tmp_path / "out")),
         ("diff", str(dataset), str(dataset)),
@@ -101,7 +101,7 @@ def test_description_that_is_a_link_out_is_not_read(name: str, dataset: Path, tm
     outside.write_text("PRIVATE: [\n")
     (dataset / name).unlink()
     (dataset / name).symlink_to(outside)
-    for command in (("stats",), ("verify",), ("verify", "--rebuild"), ("datasets",)):
+    for command in (("show",), ("verify",), ("verify", "--rebuild"), ("list",)):
         ended = vttdata(command[0], str(dataset), *command[1:])
         assert "PRIVATE" not in ended.stdout + ended.stderr
         assert "Traceback" not in ended.stderr
@@ -114,7 +114,7 @@ def test_links_inside_of_a_dataset_and_to_it_are_followed(dataset: Path, tmp_pat
     table.symlink_to("kept.bin")
     linked = tmp_path / "linked"
     linked.symlink_to(dataset)
-    assert vttdata("stats", str(linked)).returncode == 0
+    assert vttdata("show", str(linked)).returncode == 0
 
 
 def test_video_of_a_row_is_no_file_outside(dataset: Path, tmp_path: Path) -> None:

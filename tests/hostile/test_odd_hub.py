@@ -43,6 +43,6 @@ def odd_hub() -> Iterator[str]:
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_odd_answer_ends_in_one_sentence(answer: str, odd_hub: str) -> None:
     endpoint = f"{odd_hub}/{answer}"
-    ended = COMMANDS.run(["vttdata.cli.main", "stats", "me/x"], os.environ | {"HF_ENDPOINT": endpoint})
+    ended = COMMANDS.run(["vttdata.cli.main", "show", "me/x"], os.environ | {"HF_ENDPOINT": endpoint})
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended
     assert endpoint in ended.stderr or answer == "bytes"

@@ -33,7 +33,7 @@ def one_sentence(*command: str, **environment: str) -> str:
     return ended.stderr
 
 
-@pytest.mark.parametrize("command", [("datasets",), ("stats", "me/x"), ("build", "demo")])
+@pytest.mark.parametrize("command", [("list",), ("show", "me/x"), ("build", "demo")])
 def test_home_folder_that_does_not_exist_is_named(command: tuple[str, ...]) -> None:
     text = one_sentence(*command, VTTDATA_HOME="~nosuchuser/x")
     assert text == "vttdata: VTTDATA_HOME: found '~nosuchuser/x', whose home folder does not exist.\n"
@@ -62,7 +62,7 @@ def test_special_file_is_refused_by_its_type(name: str, tmp_path: Path) -> None:
         ("evaluate", "rich", "a.npz"),
         ("evaluate", "rich", "a.run"),
         ("evaluate", "rich", "--human", "--config", "a.json"),
-        ("evaluate-metric", "a.csv"),
+        ("metric", "test", "a.csv"),
         ("foil", "a.csv", "--out", "out"),
         ("audit", "rich", "--against", "a.csv"),
         ("audit", "pairs.csv", "--judge", "a.npz"),
@@ -92,7 +92,7 @@ def test_archive_member_without_a_name_is_passed_over(tmp_path: Path) -> None:
     assert [file.name for file in list_files(tmp_path, {".json", ""})] == ["a.json"]
 
 
-@pytest.mark.parametrize("command", [("export", "--format", "jsonl", "--out", "out"), ("stats",), ("evaluate",)])
+@pytest.mark.parametrize("command", [("export", "--format", "jsonl", "--out", "out"), ("show",), ("evaluate",)])
 def test_card_whose_data_files_are_empty_is_refused(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,7 +115,7 @@ def test_odd_datasets_do_not_hide_the_others(tmp_path: Path) -> None:
         odd = Path(shutil.copytree(whole, tmp_path / "me" / f"card{number}"))
         (odd / "README.md").write_bytes(card)
     for options in ((), ("--json",)):
-        listed = vttdata("datasets", *options, VTTDATA_HOME=str(tmp_path))
+        listed = vttdata("list", *options, VTTDATA_HOME=str(tmp_path))
         assert (listed.returncode, "me/good" in listed.stdout) == (0, True), listed
 
 
@@ -128,8 +128,8 @@ def test_damaged_answers_of_a_campaign_are_one_sentence(tmp_path: Path, capsys: 
     database.close()
     capsys.readouterr()
     for command in (["status", str(campaign)], ["score", str(campaign), "--out", str(tmp_path / "out")]):
-        assert main(["campaign", *command]) == 2
-        assert "The database cannot be read" in capsys.readouterr().err
+        assert main(["people", *command]) == 2
+        assert "answers.sqlite: cannot be read" in capsys.readouterr().err
 
 
 def test_table_of_too_many_columns_is_refused(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_control_characters_are_shown_and_not_obeyed(tmp_path: Path, capsys: pyt
     write_rich_dataset(folder)
     card = folder / "README.md"
     card.write_text(card.read_text().replace("category: music", "category: x").replace("me/rich", "me/\x9bri"))
-    for command in (["stats", str(folder)], ["stats", str(folder / "none")], ["datasets", str(folder)]):
+    for command in (["show", str(folder)], ["show", str(folder / "none")], ["list", str(folder)]):
         main(command)
         ended = capsys.readouterr()
         assert not {"\x1b", "\x07", "\x9b"} & {*ended.out, *ended.err}
@@ -172,6 +172,6 @@ def test_control_characters_are_shown_and_not_obeyed(tmp_path: Path, capsys: pyt
 
 def test_signal_to_the_pager_is_no_traceback(tmp_path: Path) -> None:
     done = subprocess.run(
-        f"{sys.executable} -m vttdata recipes | head -1", shell=True, capture_output=True, text=True, check=True
+        f"{sys.executable} -m vttdata list | head -1", shell=True, capture_output=True, text=True, check=True
     )
     assert (done.stderr, done.stdout.count("\n")) == ("", 1)

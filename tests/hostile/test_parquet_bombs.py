@@ -52,7 +52,7 @@ def test_table_that_would_fill_the_memory_is_refused(
     pq.write_table(change(pq.read_table(path)), path, compression="zstd")
     assert path.stat().st_size < 500_000
     seal(dataset)
-    ended = run_python(["-m", "vttdata", "stats", str(dataset)])
+    ended = run_python(["-m", "vttdata", "show", str(dataset)])
     assert (ended.code, words in ended.stderr, ended.stderr.count("\n")) == (2, True, 1), ended
     assert ended.megabytes < 200
     verified = vttdata("verify", str(dataset), "--files-only")

@@ -9,6 +9,7 @@ from pathlib import Path
 import datasets
 
 from tests.helpers.builds import COLUMNS, LOOSE, account, build, write_captions
+from tests.helpers.builds import vttdata as run
 
 
 def test_folder_becomes_a_dataset_that_datasets_can_load(videos: Path, tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_changed_threshold_reruns_its_stage_and_no_earlier_one(videos: Path, tmp
     assert build(tmp_path, *settings, "filter.max_frozen=1.0").returncode == 0
     everything = account(tmp_path)
     assert all(stage["reused"] == 0 for stage in everything.values())
-    assert build(tmp_path, *settings, "filter.max_frozen=1.0").returncode == 0
+    assert run("build", str(tmp_path), "--force", "--quiet").returncode == 0
     assert all(stage["reused"] == stage["parts"] for stage in account(tmp_path).values())
     assert build(tmp_path, *settings, "filter.max_frozen=0.5").returncode == 0
     again = account(tmp_path)
@@ -68,7 +69,7 @@ def test_real_videos_build(shared: Path, tmp_path: Path) -> None:
     assert captioned.returncode == 0, captioned.stderr
     stages = account(tmp_path / "out")
     assert stages["collect"]["in"] == stages["collect"]["kept"] == 24
-    assert sum(stage["failed"].get(reason, 0) for stage in stages.values() for reason in stage["failed"]) == 5
+    assert sum(stage["failed"].get(reason, 0) for stage in stages.values() for reason in stage["failed"]) == 3
     assert stages["captions"]["in"] == stages["captions"]["kept"] == 4 * len(ids)
     for name in ("collect", "measure", "shots", "clips", "cut"):
         assert stages[name]["reused"] == stages[name]["parts"]
@@ -80,20 +81,20 @@ def test_build_json_has_settings_and_tools_but_no_secrets(videos: Path, tmp_path
     (tmp_path / "cookies.txt").write_text("secret")
     cookies = f"collect.cookies={tmp_path / 'cookies.txt'}"
     assert build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, cookies).returncode == 0
-    told = json.loads((tmp_path / "out" / "build.json").read_text())
-    assert told["status"] == "complete"
-    assert told["settings"]["clips"] == {"min_seconds": 2.0, "max_seconds": 30.0, "per_source": 3, "whole": False}
-    assert told["settings"]["collect"]["cookies"] is None
-    assert {"ffmpeg", "av", "yt-dlp"} <= set(told["tools"])
+    account = json.loads((tmp_path / "out" / "build.json").read_text())
+    assert account["status"] == "complete"
+    assert account["settings"]["clips"] == {"min_seconds": 2.0, "max_seconds": 30.0, "per_source": 3, "whole": False}
+    assert account["settings"]["collect"]["cookies"] is None
+    assert {"ffmpeg", "av", "yt-dlp"} <= set(account["tools"])
 
 
 def test_dataset_is_independent_of_the_folder_of_the_videos(videos: Path, tmp_path: Path) -> None:
-    for place in ("here", "there"):
-        shutil.copytree(videos, tmp_path / place)
-        rows = [str(tmp_path / place / path.name) for path in sorted(videos.glob("*.mp4"))]
-        (tmp_path / f"{place}.csv").write_text("\n".join(["path", *rows]) + "\n")
-        listed = f"collect.manifest={tmp_path / place}.csv"
-        assert build(tmp_path / f"{place}-out", listed, *LOOSE, recipe="own-list").returncode == 0
+    for name in ("here", "there"):
+        shutil.copytree(videos, tmp_path / name)
+        rows = [str(tmp_path / name / path.name) for path in sorted(videos.glob("*.mp4"))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["path", *rows]) + "\n")
+        listed = f"collect.manifest={tmp_path / name}.csv"
+        assert build(tmp_path / f"{name}-out", listed, *LOOSE, recipe="own-list").returncode == 0
     found = [
         {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         for folder in (tmp_path / "here-out" / "dataset", tmp_path / "there-out" / "dataset")

@@ -25,14 +25,10 @@ def test_every_broken_file_becomes_a_failure_with_its_reason(shared: Path, tmp_p
     reasons = {row.detail.partition(":")[0]: (row.reason, row.detail) for row in failed.itertuples()}
     assert {name: reason for name, (reason, _) in reasons.items()} == {
         "corrupted.mp4": "damaged",
-        "sample_empty_track.mp4": "damaged",
-        "sample_mdat_too_long.mp4": "truncated",
         "sample_missing_stsd.mp4": "damaged",
         "zero-bytes.webm": "empty",
     }
     assert "1 of 50 " in reasons["corrupted.mp4"][1]
-    assert "track 1 (video)" in reasons["sample_empty_track.mp4"][1]
-    assert "8 bytes after the end" in reasons["sample_mdat_too_long.mp4"][1]
 
 
 NAMES = [
@@ -51,10 +47,10 @@ def test_hostile_file_names_are_processed(tmp_path: Path) -> None:
     folder = tmp_path / "videos"
     folder.mkdir()
     original = film(tmp_path / "original.mp4", 3)
-    for place, name in enumerate(NAMES):
+    for index, name in enumerate(NAMES):
         shutil.copy(original, folder / name)
         with (folder / name).open("ab") as stream:
-            stream.write((8 + place).to_bytes(4, "big") + b"free" + bytes(place))
+            stream.write((8 + index).to_bytes(4, "big") + b"free" + bytes(index))
     done = build(tmp_path / "out", f"collect.folder={folder}", *LOOSE, "filter.max_frozen=1.0")
     assert done.returncode == 0, done.stderr
     stages = account(tmp_path / "out")

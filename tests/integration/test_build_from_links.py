@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.helpers.builds import LOOSE, account, build, film, vttdata
-from tests.helpers.media_server import MediaServer, serving
+from tests.helpers.file_server import FileServer, serving_files
 
 QUICK = [
     *LOOSE,
@@ -22,19 +22,19 @@ QUICK = [
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[MediaServer]:
-    with serving(film(tmp_path / "film.mp4", 3).read_bytes()) as running:
+def server(tmp_path: Path) -> Iterator[FileServer]:
+    with serving_files(film(tmp_path / "film.mp4", 3).read_bytes()) as running:
         yield running
 
 
-def manifest(tmp_path: Path, server: MediaServer, *paths: str) -> str:
+def manifest(tmp_path: Path, server: FileServer, *paths: str) -> str:
     rows = [f"{server.url(path)},id{number}" for number, path in enumerate(paths)]
     (tmp_path / "links.csv").write_text("\n".join(["url,id", *rows]) + "\n")
     return f"collect.manifest={tmp_path / 'links.csv'}"
 
 
 def test_good_links_become_clips_and_bad_ones_failures_with_the_sites_message(
-    server: MediaServer, tmp_path: Path
+    server: FileServer, tmp_path: Path
 ) -> None:
     listed = manifest(tmp_path, server, "/good.mp4", "/gone.mp4", "/forbidden.mp4", "/truncated.mp4", "/page.html")
     done = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
@@ -49,7 +49,7 @@ def test_good_links_become_clips_and_bad_ones_failures_with_the_sites_message(
     assert not [path for path in (tmp_path / "out" / "media" / "sources").iterdir() if path.name.startswith(".")]
 
 
-def test_fetched_file_is_not_fetched_again(server: MediaServer, tmp_path: Path) -> None:
+def test_fetched_file_is_not_fetched_again(server: FileServer, tmp_path: Path) -> None:
     listed = manifest(tmp_path, server, "/good.mp4")
     assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
     hits = server.hits.total()
@@ -60,7 +60,7 @@ def test_fetched_file_is_not_fetched_again(server: MediaServer, tmp_path: Path) 
     assert server.hits.total() > hits
 
 
-def test_rate_limits_halt_the_build_which_can_be_resumed(server: MediaServer, tmp_path: Path) -> None:
+def test_rate_limits_halt_the_build_which_can_be_resumed(server: FileServer, tmp_path: Path) -> None:
     paths = ["/good.mp4", *(f"/busy.mp4?{number}" for number in range(8))]
     listed = manifest(tmp_path, server, *paths)
     stopped = build(tmp_path / "out", listed, *QUICK, "collect.breaker=3", recipe="own-list")
@@ -76,7 +76,7 @@ def test_rate_limits_halt_the_build_which_can_be_resumed(server: MediaServer, tm
 
 def test_dead_network_stops_the_build_which_goes_on_when_it_is_back(tmp_path: Path) -> None:
     video = film(tmp_path / "film.mp4", 3).read_bytes()
-    with serving(video) as server:
+    with serving_files(video) as server:
         listed = manifest(tmp_path, server, *(f"/good{number}.mp4" for number in range(4)))
         port = server.server_port
     stopped = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
@@ -84,14 +84,14 @@ def test_dead_network_stops_the_build_which_goes_on_when_it_is_back(tmp_path: Pa
     assert "stopped after 3 items in a row ended as 'unreachable'" in stopped.stderr
     assert stopped.stderr.count("\n") == 1
     assert not [*(tmp_path / "out" / "stages" / "collect" / "parts").glob("*.jsonl")]
-    with serving(video, port):
+    with serving_files(video, port):
         done = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
         assert done.returncode == 0, done.stderr
     assert account(tmp_path / "out")["collect"]["kept"] == 4
     assert account(tmp_path / "out")["collect"]["failed"] == {}
 
 
-def test_dead_host_among_living_ones_costs_its_own_links_only(server: MediaServer, tmp_path: Path) -> None:
+def test_dead_host_among_living_ones_costs_its_own_links_only(server: FileServer, tmp_path: Path) -> None:
     listed = manifest(tmp_path, server, "/good.mp4")
     with (tmp_path / "links.csv").open("a") as stream:
         stream.writelines(f"http://127.0.0.1:9/{number}.mp4,dead{number}\n" for number in range(4))
@@ -101,7 +101,7 @@ def test_dead_host_among_living_ones_costs_its_own_links_only(server: MediaServe
     assert account(tmp_path / "out")["collect"]["failed"] == {"unreachable": 4}
 
 
-def test_recovered_server_is_asked_again_only_with_retry_failed(server: MediaServer, tmp_path: Path) -> None:
+def test_recovered_server_is_asked_again_only_with_retry_failed(server: FileServer, tmp_path: Path) -> None:
     listed = manifest(tmp_path, server, "/good.mp4", "/flaky.mp4")
     first = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
     assert first.returncode == 0
@@ -115,11 +115,41 @@ def test_recovered_server_is_asked_again_only_with_retry_failed(server: MediaSer
     assert account(tmp_path / "out")["collect"]["kept"] == 2
 
 
+SIGNATURE = "c0ffee5igned"
+EXITS = {
+    "good": None, "gone": "removed", "forbidden": "forbidden", "truncated": "network", "nothing": "network",
+    "huge": "too_large", "page": "unsupported", "several": "unsupported", "loop": "unsupported", "down": "network",
+    "busy": "rate_limit", "signed": "forbidden", "stall": "timeout", "text": None,
+}  # fmt: skip
+
+
+def test_no_file_of_a_build_has_a_signature(server: FileServer, tmp_path: Path) -> None:
+    server.files["/text.mp4"] = b"This is no video.\n"
+    paths = [f"/{name}.mp4?v={name}&sig={SIGNATURE}" for name in EXITS]
+    listed = manifest(tmp_path, server, *paths)
+    limits = ["collect.socket_timeout_seconds=2", "collect.limits={megabytes_per_item: 1}"]
+    done = build(tmp_path / "out", listed, *QUICK, *limits, recipe="own-list")
+    assert done.returncode == 0, done.stderr
+    failed = pd.read_parquet(tmp_path / "out" / "stages" / "collect" / "failed.parquet")
+    assert dict(zip(failed.source_id, failed.reason, strict=True)) == {
+        f"id{number}": reason for number, reason in enumerate(EXITS.values()) if reason
+    }
+    shown = [vttdata("rejects", str(tmp_path / "out")), vttdata("rejects", str(tmp_path / "out"), "--json")]
+    texts = {"what was printed": done.stdout + done.stderr + "".join(one.stdout + one.stderr for one in shown)}
+    for path in (tmp_path / "out").rglob("*"):
+        if path.suffix == ".parquet":
+            texts[str(path)] = pd.read_parquet(path).to_json()
+        elif path.is_file():
+            texts[str(path)] = path.read_bytes().decode("latin-1")
+    assert [name for name, text in texts.items() if SIGNATURE in text] == []
+    assert any("/forbidden.mp4?v=forbidden" in text for text in texts.values())
+
+
 def _set(*settings: str) -> list[str]:
     return [part for setting in settings for part in ("--set", setting)]
 
 
-def test_listed_spans_become_the_clips(server: MediaServer, tmp_path: Path) -> None:
+def test_listed_spans_become_the_clips(server: FileServer, tmp_path: Path) -> None:
     url = server.url("/good.mp4")
     (tmp_path / "links.csv").write_text(
         f"url,id,start,end,video_id\n{url},one,0.5,1.5,clip-a\n{url},one,1.5,3.2,clip-b\n{url},one,1.5,9,clip-c\n"

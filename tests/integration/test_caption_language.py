@@ -35,7 +35,9 @@ def languages(videos: Path, out: Path, rows: list[Mapping[str, str]], **settings
         writer.writerows(rows)
     given = [*LOOSE, "clips.whole=true", f"collect.folder={videos}", f"captions.file={table}"]
     given += [f"{key}={value}" for key, value in settings.items()]
-    dataset = vttdata.build("own-folder", out=out, settings=given, workers=1, quiet=True).dataset
+    dataset = vttdata.build(
+        "own-folder", out=out, settings=given, execution=vttdata.Execution(1), messages=vttdata.Messages(quiet=True)
+    ).dataset
     card = read_front_matter(dataset).get("language")
     croissant = json.loads((dataset / "croissant.json").read_text()).get("inLanguage")
     captions = vttdata.load_dataset(str(dataset), "captions")

@@ -121,10 +121,16 @@ def test_captions_are_added_to_clips_of_a_folder_of_videos(tmp_path: Path, monke
 
 def test_python_builds_as_the_command_does(street: Path, tmp_path: Path) -> None:
     settings = {"annotations": tmp_path / "files", "name": "me/street", "seed": 5, "version": "1.0.0"}
-    run = vttdata.build("msrvtt", out=tmp_path / "python", settings=settings, workers=1, quiet=True)
+    run = vttdata.build(
+        "msrvtt",
+        out=tmp_path / "python",
+        settings=settings,
+        execution=vttdata.Execution(1),
+        messages=vttdata.Messages(quiet=True),
+    )
     for name in ("manifest.json", "recipe.yaml"):
         assert (run.dataset / name).read_bytes() == (street / "dataset" / name).read_bytes()
-    assert vttdata.build("me/street", settings=["seed=6"], quiet=True).folder == tmp_path / "python"
+    assert vttdata.build("me/street", settings=["seed=6"]).folder == tmp_path / "python"
     with pytest.raises(VttdataError, match="No recipe 'nowhere'"):
         vttdata.build("nowhere")
     with pytest.raises(VttdataError, match="licence"):

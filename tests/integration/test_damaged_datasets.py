@@ -40,9 +40,9 @@ def list_commands(seed: int, folder: Path, intact: Path, out: Path, endpoint: st
     dataset = str(folder)
     json = ("--json",) if seed % 2 else ()
     return [
-        ("datasets", *json),
-        ("datasets", dataset, *json),
-        ("stats", dataset, *json),
+        ("list", *json),
+        ("list", dataset, *json),
+        ("show", dataset, *json),
         ("diff", *((str(intact), dataset) if seed % 3 else (dataset, str(intact))), *json),
         ("audit", dataset, *json, *(() if seed % 3 else ("--config", "one-k"))),
         ("verify", dataset),
@@ -59,7 +59,7 @@ def find_problem(command: tuple[str, ...]) -> str:
         return f"{type(error).__name__}: {error}"[:300]
     if ended.returncode not in (0, 2, 3, 4) or "Traceback" in ended.stderr:
         return f"{ended.returncode}: {ended.stderr}"[:300]
-    if command[:2] in (("datasets",), ("datasets", "--json")) and (ended.returncode or "me/intact" not in ended.stdout):
+    if command[:2] in (("list",), ("list", "--json")) and (ended.returncode or "me/intact" not in ended.stdout):
         return f"the other dataset is not listed: {ended.stderr}"[:300]
     return ""
 
@@ -109,9 +109,9 @@ def rich(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        ("dataset_info:\n", "dataset_info: 7\nrest:\n", "me/rich: 1.0.0; "),
-        ("num_examples: 2", "num_examples: [many]", "me/rich: 1.0.0, 2 clips; "),
-        ("license: cc-by-4.0", "license: 2026-01-01", "me/rich: 1.0.0, 4 clips; "),
+        ("dataset_info:\n", "dataset_info: 7\nrest:\n", "  me/rich: 1.0.0; "),
+        ("num_examples: 2", "num_examples: [many]", "  me/rich: 1.0.0, 2 clips; "),
+        ("license: cc-by-4.0", "license: 2026-01-01", "  me/rich: 1.0.0, 4 clips; "),
         ("license: cc-by-4.0", r'license: "\ud800"', "README.md: its front matter contains an unpaired surrogate."),
         ("---\n", "--\n", "README.md: does not begin with the YAML front matter of a dataset card."),
         ("---\n", "---\n" + "[" * 5000, "README.md: its front matter: line 1: not valid YAML ("),
@@ -120,24 +120,24 @@ def rich(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_odd_card_is_listed_beside_the_others(rich: Path, old: str, new: str, line: str) -> None:
     card = rich / "README.md"
     card.write_text(card.read_text().replace(old, new, 1))
-    for command in (("datasets",), ("datasets", "--json")):
+    for command in (("list",), ("list", "--json")):
         ended = vttdata(*command)
         assert (ended.returncode, ended.stderr) == (0, "")
-    lines = vttdata("datasets").stdout.splitlines()
-    assert any(text.startswith("me/other: 1.0.0, 4 clips; ") for text in lines)
-    (listed,) = (text for text in lines if text.startswith("me/rich: "))
+    lines = vttdata("list").stdout.splitlines()
+    assert any(text.startswith("  me/other: 1.0.0, 4 clips; ") for text in lines)
+    (listed,) = (text for text in lines if text.startswith("  me/rich: "))
     assert line in listed
 
 
 @pytest.mark.parametrize(
     ("table", "change", "command", "message"),
     [
-        ("captions", lambda rows: rows.drop_columns(["caption"]), "stats", "has no column 'caption'"),
-        ("clips", lambda rows: rows.drop_columns(["duration"]), "stats", "has no column 'duration'"),
+        ("captions", lambda rows: rows.drop_columns(["caption"]), "show", "has no column 'caption'"),
+        ("clips", lambda rows: rows.drop_columns(["duration"]), "show", "has no column 'duration'"),
         ("clips", with_column("start", [["x"], ["y"]]), "audit", "'start' is list<element: string>, where float64"),
         ("sources", with_column("hashes", [1.5, 2.5]), "audit", "'hashes' is double, where string is expected"),
-        ("clips", with_column("category", [7, -1]), "stats", "has the category 7, but the card names 2 categories"),
-        ("captions", with_column("caption", [None] * 6), "export", "has no text or no number"),
+        ("clips", with_column("category", [7, -1]), "show", "has the category 7, but the card names 2 categories"),
+        ("captions", with_column("caption", [None] * 6), "export", "'caption' of row 1 is null"),
     ],
 )
 def test_table_of_another_shape_is_named(

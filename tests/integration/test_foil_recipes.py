@@ -50,7 +50,7 @@ def rejected(out: Path) -> Counter[str]:
     return Counter(pd.read_parquet(out / "stages" / "foils" / "rejected.parquet")["reason"])
 
 
-def told(animal: str, draw: random.Random) -> dict[str, Any]:
+def annotation(animal: str, draw: random.Random) -> dict[str, Any]:
     texts = [sentence.format(animal) for sentence in draw.sample(SENTENCES, 2)]
     return paragraph(30.0, (0.0, 14.0, texts[0]), (14.0, 30.0, texts[1]))
 
@@ -58,9 +58,9 @@ def told(animal: str, draw: random.Random) -> dict[str, Any]:
 def write_paragraphs(folder: Path, videos: int = 240) -> Path:
     """As many training and test videos, each about one animal; the last test video has no second paragraph."""
     draw = random.Random(5)
-    train = {f"v_train{n:06d}": told(draw.choice(ANIMALS), draw) for n in range(videos)}
+    train = {f"v_train{n:06d}": annotation(draw.choice(ANIMALS), draw) for n in range(videos)}
     animals = {f"v_tests{n:06d}": draw.choice(ANIMALS) for n in range(videos)}
-    first = {video: told(animal, draw) for video, animal in animals.items()}
+    first = {video: annotation(animal, draw) for video, animal in animals.items()}
     second = {
         video: paragraph(30.0, (0.0, 15.0, f"The {animal} plays."), (15.0, 30.0, f"A boy pets the {animal}."))
         for video, animal in list(animals.items())[:-1]
@@ -137,9 +137,9 @@ def test_references_are_those_that_overlap_by_two_fifths_or_else_the_best_one(
     official = paragraphs_of(paragraph_foils / "files")
     assert len(rows) > 15
     for row in rows.itertuples():  # 0-14 and 14-30 s against 0-15 and 15-30 s: each overlaps its own by more than 0.9
-        video, annotator, place = row.caption_id.rsplit("_", 2)
+        video, annotator, index = row.caption_id.rsplit("_", 2)
         other = official[{"1": "2", "2": "1"}[annotator]][video]
-        assert list(row.references) == [other["sentences"][int(place)]]
+        assert list(row.references) == [other["sentences"][int(index)]]
 
 
 def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(paragraph_foils: Path, tmp_path: Path) -> None:
@@ -154,10 +154,10 @@ def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(paragraph_foils: P
         video, annotator = row["video_id"], row["annotator"]
         assert own[video] == official[annotator][video]
         assert other[video] == official[{"1": "2", "2": "1"}[annotator]][video]
-        assert [told["sentence"] for told in right[video]] == row["captions"] == own[video]["sentences"]
-        assert [told["sentence"] for told in foil[video]] == row["foils"]
-        assert [told["timestamp"] for told in right[video]] == own[video]["timestamps"]
-        assert [told["timestamp"] for told in foil[video]] == own[video]["timestamps"]
+        assert [sentence["sentence"] for sentence in right[video]] == row["captions"] == own[video]["sentences"]
+        assert [sentence["sentence"] for sentence in foil[video]] == row["foils"]
+        assert [sentence["timestamp"] for sentence in right[video]] == own[video]["timestamps"]
+        assert [sentence["timestamp"] for sentence in foil[video]] == own[video]["timestamps"]
         changed = [n for n, both in enumerate(zip(row["captions"], row["foils"], strict=True)) if both[0] != both[1]]
         assert changed == row["changed"]
         assert changed
@@ -230,9 +230,9 @@ def write_captions(folder: Path, videos: int = 300) -> Path:
         own = {"category": 0, "url": address, "video_id": f"video{number}", "split": split, "id": number}
         videos_of[split].append(own | {"start time": 1.0, "end time": 12.0})
         animal = draw.choice(ANIMALS)
-        for place, text in enumerate(draw.sample(SENTENCES, 3)):
+        for index, text in enumerate(draw.sample(SENTENCES, 3)):
             caption = text.format(animal).lower().rstrip(".")
-            sentences[split].append({"caption": caption, "video_id": f"video{number}", "sen_id": 3 * number + place})
+            sentences[split].append({"caption": caption, "video_id": f"video{number}", "sen_id": 3 * number + index})
     info = {"contributor": "nobody", "year": "2016"}
     files = [{"info": info, "videos": videos_of[split], "sentences": sentences[split]} for split in ("train", "test")]
     return write_unpacked(folder, *files)

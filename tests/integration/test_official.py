@@ -39,7 +39,7 @@ def load(out: Path, name: str | None = None) -> datasets.DatasetDict:
 
 def stats(out: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
-    assert main(["stats", str(out), "--json"]) == 0
+    assert main(["show", str(out), "--json"]) == 0
     facts: dict[str, Any] = json.loads(capsys.readouterr().out)
     return facts
 
@@ -231,8 +231,8 @@ def test_leaking_protocol_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "- `clean`: No leaks found; near-duplicates were not judged.\n" in card
     assert "- `mixed`: LEAKS: source in several splits (1 source)." in card
     assert "Why leaks are accepted: as published" in card
-    told = json.loads((tmp_path / "out" / "build.json").read_text())["audit"]
-    assert (told["ok"], told["protocols"]["mixed"]["ok"], told["protocols"]["clean"]["ok"]) == (True, False, True)
+    audit = json.loads((tmp_path / "out" / "build.json").read_text())["audit"]
+    assert (audit["ok"], audit["protocols"]["mixed"]["ok"], audit["protocols"]["clean"]["ok"]) == (True, False, True)
     assert main(["audit", str(tmp_path / "out")]) == 0
     assert main(["audit", str(tmp_path / "out"), "--config", "mixed"]) == 3
     assert main(["audit", str(tmp_path / "out"), "--config", "captions"]) == 2
@@ -261,5 +261,5 @@ def test_damaged_archive_leaves_the_earlier_dataset(tmp_path: Path, capsys: pyte
 
 
 def test_recipe_without_its_folder_says_how_to_name_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert build("msrvtt", tmp_path / "out") == 2
+    assert build("tgif", tmp_path / "out") == 2
     assert "annotations: is missing; it should be a folder with the official files" in capsys.readouterr().err

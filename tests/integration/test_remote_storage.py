@@ -16,7 +16,7 @@ from tests.helpers.builds import TINY_DEMO
 from tests.helpers.needs import library
 from tests.helpers.s3_server import FaultyProxy
 from vttdata.cli.main import main
-from vttdata.compose.build import build
+from vttdata.compose.build import Execution, Messages, build
 from vttdata.errors import VttdataError
 from vttdata.files.remote import RemoteFolder, fetch_copy
 from vttdata.load.load_dataset import load_dataset
@@ -53,7 +53,7 @@ def proxy() -> Iterator[FaultyProxy]:
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("local") / "build"
-    build("demo", out=folder, settings=TINY_DEMO, workers=1, quiet=True)
+    build("demo", out=folder, settings=TINY_DEMO, execution=Execution(workers=1), messages=Messages(quiet=True))
     return folder
 
 
@@ -77,7 +77,7 @@ def store(address: str, files: dict[str, bytes]) -> None:
 def test_build_folder_at_an_address_is_refused(address: str) -> None:
     for arguments in ({"recipe": "demo", "out": address}, {"recipe": address}):
         with pytest.raises(VttdataError, match=r"--out DIR, and copy DIR with the tool of the store") as raised:
-            build(**arguments, quiet=True)
+            build(**arguments, messages=Messages(quiet=True))
         assert "secret" not in str(raised.value)
     assert main(["build", "demo", "--out", address]) == 2
 
@@ -90,7 +90,7 @@ def test_store_that_refuses_is_one_sentence(
 ) -> None:
     proxy.fault = lambda _method, _path: status
     try:
-        assert main(["stats", "s3://bucket/refused"]) == code
+        assert main(["show", "s3://bucket/refused"]) == code
     finally:
         proxy.fault = lambda _method, _path: None
     (line,) = capsys.readouterr().err.splitlines()
@@ -107,7 +107,7 @@ def test_rows_have_the_addresses_of_their_videos(on_s3: str) -> None:
 
 
 def test_commands_take_addresses(on_s3: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["stats"], ["audit"], ["verify"]):
+    for arguments in (["show"], ["audit"], ["verify"]):
         assert main([*arguments, on_s3]) == 0
     out = tmp_path / "shards"
     assert main(["export", on_s3, "--format", "coco", "--out", str(out)]) == 0

@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.builds import TINY_DEMO
 from tests.helpers.needs import library
-from vttdata.compose.build import build
+from vttdata.compose.build import Execution, Messages, build
 from vttdata.load.load_dataset import load_dataset
 
 
@@ -19,7 +19,13 @@ def test_rows_decode_to_all_frames_at_their_times(mode: str, tmp_path: Path) -> 
         library("torchcodec")
     except (OSError, RuntimeError) as error:
         pytest.skip(f"torchcodec finds no FFmpeg or another PyTorch: {str(error).splitlines()[0]}")
-    build("demo", out=tmp_path / "build", settings=TINY_DEMO | {"publish.media": mode}, workers=1, quiet=True)
+    build(
+        "demo",
+        out=tmp_path / "build",
+        settings=TINY_DEMO | {"publish.media": mode},
+        execution=Execution(workers=1),
+        messages=Messages(quiet=True),
+    )
     (clip,) = load_dataset(tmp_path / "build", split="test")
     config = "videos" if mode == "embedded" else "clips"
     rows = load_dataset(tmp_path / "build", config, split="test")

@@ -19,7 +19,7 @@ from vttdata.cli.main import main
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.load.catalog import list_datasets
 from vttdata.load.load_dataset import load_dataset
-from vttdata.load.local_builds import builds_folder, builds_named, local_builds, missing_builds, register_build
+from vttdata.load.local_builds import builds_named, local_builds, missing_builds, register_build
 from vttdata.load.lookup import find_dataset
 from vttdata.pipeline.journal import locked
 
@@ -98,11 +98,11 @@ def test_folder_that_is_gone_is_skipped_and_said(tmp_path: Path, capsys: pytest.
     register_build("me/street", write_build(tmp_path / "street", "me/street"))
     register_build("me/road", write_build(tmp_path / "road", "me/road"))
     shutil.rmtree(tmp_path / "street")
-    assert main(["datasets"]) == 0
+    assert main(["list"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("me/road: ")
+    assert printed.out.startswith("On this machine:\n  me/road: ")
     assert "me/street" not in printed.out
-    assert f"'me/street' is no longer in '{tmp_path}/street'; delete {builds_folder()}/.builds/" in printed.err
+    assert f"'me/street' is no longer in '{tmp_path}/street'; open its folder where it is now, or" in printed.err
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_interrupted_build_says_so(tmp_path: Path, capsys: pytest.CaptureFixture
         load_dataset(str(folder))
     with locked(folder), pytest.raises(VttdataError, match=r"is being built in \S+ at this moment; wait for that"):
         load_dataset("me/street")
-    assert main(["datasets"]) == 0
+    assert main(["list"]) == 0
     assert f"me/street: not built, the build is not finished; {folder}" in capsys.readouterr().out
 
 
 def test_dataset_that_lacks_items_is_listed_as_not_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_build(tmp_path / "street", "me/street", status="incomplete")
     register_build("me/street", folder)
-    assert main(["datasets"]) == 0
+    assert main(["list"]) == 0
     assert "me/street: 1.0.0, 1 clips, the last build is not finished; " in capsys.readouterr().out
 
 
@@ -181,5 +181,5 @@ def test_earlier_dataset_of_an_interrupted_build_is_loaded_with_a_warning(
     register_build("me/street", folder)
     with pytest.warns(VttdataWarning, match="'me/street' is that of an earlier build: it was interrupted"):
         assert load_dataset("me/street", split="test").num_rows == 1
-    assert main(["stats", "me/street"]) == 0
+    assert main(["show", "me/street"]) == 0
     assert "vttdata: The dataset 'me/street' is that of an earlier build" in capsys.readouterr().err

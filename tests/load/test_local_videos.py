@@ -44,14 +44,21 @@ def test_video_column_is_a_path_on_this_machine(with_media: Material, tmp_path: 
     assert load_dataset(str(tmp_path / "d"), "captions", split="train").num_rows
 
 
+def test_a_list_of_splits_has_paths_as_well(with_media: Material, tmp_path: Path) -> None:  # noqa: F811
+    with_media.write(tmp_path / "d")
+    splits = load_dataset(str(tmp_path / "d"), split=["train", "test"])
+    whole = load_dataset(str(tmp_path / "d"))
+    assert [rows["video"][:] for rows in splits] == [whole["train"]["video"][:], whole["test"]["video"][:]]
+
+
 def test_first_example_of_the_readme_names_the_file_of_a_clip(
     with_media: Material,  # noqa: F811
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with_media.write(tmp_path / "d")
-    example = README.read_text("utf-8").partition("```python\n")[2].partition("```")[0]
-    assert example.count("vttdata/demo") == 1
+    examples = [part.partition("```")[0] for part in README.read_text("utf-8").split("```python\n")[1:]]
+    (example,) = (text for text in examples if text.count("vttdata/demo") == 1)
     exec(example.replace("vttdata/demo", str(tmp_path / "d")), {})
     assert Path(capsys.readouterr().out.splitlines()[-1]).is_file()
 

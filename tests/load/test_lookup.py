@@ -108,7 +108,7 @@ class TestHub:
     """The Hub is played by a function that answers as `datasets.load_dataset` would."""
 
     @pytest.fixture
-    def asked(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, Any]]:
+    def requests(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, Any]]:
         write(tmp_path / "hub", version="2.0.0")
         real = datasets.load_dataset
         calls: list[tuple[str, Any]] = []
@@ -120,16 +120,16 @@ class TestHub:
         monkeypatch.setattr(datasets, "load_dataset", answer)
         return calls
 
-    def test_unbuilt_dataset_comes_from_the_hub(self, asked: list[tuple[str, Any]]) -> None:
+    def test_unbuilt_dataset_comes_from_the_hub(self, requests: list[tuple[str, Any]]) -> None:
         assert load_dataset("vttdata/demo", revision="v2.0.0")["test"].num_rows == 1
-        assert asked == [("vttdata/demo", "v2.0.0")]
+        assert requests == [("vttdata/demo", "v2.0.0")]
 
     @pytest.mark.parametrize("arguments", [{}, {"split": "test"}, {"streaming": True}])
     def test_other_version_from_a_cache_is_refused(
-        self, asked: list[tuple[str, Any]], arguments: dict[str, Any]
+        self, requests: list[tuple[str, Any]], arguments: dict[str, Any]
     ) -> None:
         with pytest.raises(VttdataError, match=r"version 1\.0\.0 was requested, but 2\.0\.0 was loaded"):
-            load_dataset("vttdata/demo", revision="1.0.0", **arguments)
+            load_dataset("vttdata/demo", revision="1.0.0", hub=True, **arguments)
 
 
 class TestMissing:
@@ -160,7 +160,7 @@ class TestMissing:
         load_dataset("vttdata/demo")
         shutil.rmtree(build)
         with pytest.raises(VttdataError, match="There is no dataset"):
-            load_dataset("vttdata/demo")
+            load_dataset("vttdata/demo", hub=True)
 
 
 class TestPackage:
@@ -195,8 +195,9 @@ class TestPackage:
     def test_the_signature_is_that_of_the_reader(self) -> None:
         assert vttdata.load_dataset is load_dataset
         ours, theirs = (inspect.signature(function).parameters for function in (load_dataset, datasets.load_dataset))
-        assert ours["verify"].kind is inspect.Parameter.KEYWORD_ONLY
-        assert [(name, p.kind, p.default) for name, p in ours.items() if name != "verify"] == [
+        own = ("verify", "hub")
+        assert all(ours[name].kind is inspect.Parameter.KEYWORD_ONLY for name in own)
+        assert [(name, p.kind, p.default) for name, p in ours.items() if name not in own] == [
             (name, p.kind, p.default) for name, p in theirs.items()
         ]
 
@@ -218,5 +219,5 @@ def test_error_for_missing_dataset_names_the_build_command(tmp_path: Path, monke
     monkeypatch.setenv("VTTDATA_HOME", str(tmp_path))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(VttdataError, match=r"builds it: vttdata build msrvtt --set annotations=FOLDER\."):
-        find_dataset("vttdata/msrvtt")
+    with pytest.raises(VttdataError, match=r"builds it: vttdata build tgif --set annotations=FOLDER\."):
+        find_dataset("vttdata/tgif")

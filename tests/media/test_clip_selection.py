@@ -87,7 +87,7 @@ def test_clips_keep_all_rules_for_any_shots(shots: list[Shot], settings: ClipSet
 
 @given(any_shots(), any_settings())
 def test_no_clips_exactly_where_no_run_has_an_allowed_length(shots: list[Shot], settings: ClipSettings) -> None:
-    lengths = [last.end - first.start for place, first in enumerate(shots) for last in shots[place:]]
+    lengths = [last.end - first.start for index, first in enumerate(shots) for last in shots[index:]]
     fits = any(settings.min_seconds - 1e-7 <= length <= settings.max_seconds + 1e-7 for length in lengths)
     if fits:
         assert choose_clips(shots, settings)

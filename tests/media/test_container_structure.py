@@ -125,11 +125,11 @@ def test_ogg_page_that_does_not_match_its_checksum_is_refused(
     content = bytearray(films["ogv"])
     # The lengths of two packets of a page change places.
     if part == "lacing":
-        place = len(before) + 27 + next(i for i in range(middle[26] - 1) if middle[27 + i] != middle[28 + i])
-        content[place : place + 2] = reversed(content[place : place + 2])
+        position = len(before) + 27 + next(i for i in range(middle[26] - 1) if middle[27 + i] != middle[28 + i])
+        content[position : position + 2] = reversed(content[position : position + 2])
     else:
-        place = {"granule position": 6, "checksum": 22, "packet": len(middle) - 1}[part]
-        content[len(before) + place] ^= 16
+        position = {"granule position": 6, "checksum": 22, "packet": len(middle) - 1}[part]
+        content[len(before) + position] ^= 16
     path = tmp_path / "flipped.ogv"
     path.write_bytes(content)
     problem = refused(path)
@@ -142,10 +142,10 @@ def test_bytes_between_frames_are_refused_where_readers_take_them_for_an_element
 ) -> None:
     content = films["webm"]
     # "[[@" begins an element of 2 bytes of name and a length of seven digits, which readers skip.
-    place = content.index(b"\xa3", len(content) * 9 // 10)
+    position = content.index(b"\xa3", len(content) * 9 // 10)
     for noise in (b"[" * 64, b"[[@\x10" + bytes(16)):
         path = tmp_path / "noise.webm"
-        path.write_bytes(content[:place] + noise + content[place:])
+        path.write_bytes(content[:position] + noise + content[position:])
         assert refused(path).reason == "gaps"
 
 
@@ -245,9 +245,10 @@ def test_unpadded_chunks_and_two_chained_ogg_films_are_kept(films: dict[str, byt
         position += 8 + length
     assert len(content) < len(films["avi"])
     for name in (b"RIFF", b"LIST"):
-        place = content.rindex(name, 0, content.index(b"movi")) + 4
+        position = content.rindex(name, 0, content.index(b"movi")) + 4
         lost = len(films["avi"]) - len(content)
-        content[place : place + 4] = (int.from_bytes(content[place : place + 4], "little") - lost).to_bytes(4, "little")
+        stated = int.from_bytes(content[position : position + 4], "little")
+        content[position : position + 4] = (stated - lost).to_bytes(4, "little")
     (tmp_path / "unpadded.avi").write_bytes(content)
     probe(tmp_path / "unpadded.avi")
 

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.barcode import KINDS, Movie, packet_times, read_beeps, read_sound, read_video, write_barcode
-from vttdata.media.cut import MediaSettings, clip_size, cut
+from tests.helpers.cuts import cut_file
+from vttdata.media.cut import clip_size
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.probe import probe
-from vttdata.records import ClipMedia
 
 SPANS_PER_KIND = 12
 
@@ -33,21 +33,15 @@ def random_span(movie: Movie, kind: str, number: int) -> tuple[float, float]:
     return movie.times[inside[0]], movie.times[inside[-1] + 1]
 
 
-def cut_file(source: Path, start: float, end: float, target: Path, **changed: object) -> ClipMedia:
-    return cut(source, probe(source), start, end, target, MediaSettings(**changed))  # type: ignore[arg-type]
-
-
 def assert_exact(movie: Movie, start: float, end: float, clip: Path) -> None:
-    expected = movie.inside(start, end)
-    shown = read_video(clip)
-    assert [number for number, _ in shown] == expected
-    spacing = [movie.times[number] - movie.times[expected[0]] for number in expected]
-    assert [time for _, time in shown] == pytest.approx(spacing, abs=1e-6)
+    expected, shown = movie.shown(start, end), read_video(clip)
+    assert [number for number, _ in shown] == [number for number, _ in expected]
+    assert [time for _, time in shown] == pytest.approx([time for _, time in expected], abs=1e-5)
 
 
 def assert_in_step(movie: Movie, start: float, end: float, clip: Path) -> None:
-    inside = movie.inside(start, end)
-    first, last = movie.clock[inside[0]], movie.clock[inside[-1]]
+    number, after = movie.shown(start, end)[-1]
+    first, last = movie.clock[number] - after, movie.clock[number]
     expected = {second: second - first for second in range(99) if first + 0.05 < second < last - 0.25}
     heard = {second: begin for begin, second in read_beeps(read_sound(clip))}
     assert expected.keys() <= heard.keys()

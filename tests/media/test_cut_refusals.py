@@ -10,14 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.barcode import Movie, read_video, write_barcode
+from tests.helpers.cuts import cut_file, times_of
 from vttdata.errors import MediaError
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.probe import probe
-from vttdata.records import ClipMedia
-
-
-def cut_file(source: Path, start: float, end: float, target: Path) -> ClipMedia:
-    return cut(source, probe(source), start, end, target, MediaSettings())
 
 
 @pytest.mark.parametrize(
@@ -71,9 +67,10 @@ def test_damaged_source_is_an_error_and_leaves_no_file(movies: dict[str, Movie],
     data = bytearray(movies["30 fps"].path.read_bytes())
     data[len(data) // 3 : len(data) * 2 // 3] = bytes(len(data) * 2 // 3 - len(data) // 3)
     source.write_bytes(data)
+    times = times_of(movies["30 fps"].path)
     folder.mkdir()
     with pytest.raises(MediaError) as caught:
-        cut_file(source, 7.0, 9.0, folder / "clip.mp4")
+        cut(source, probe(source), times, 7.0, 9.0, folder / "clip.mp4", MediaSettings())
     assert caught.value.reason in ("damaged", "cut_failed", "cut_mismatch")
     assert os.listdir(folder) == []
 
@@ -105,7 +102,7 @@ def test_span_without_frames_fails_and_keeps_an_older_clip(
 def test_cut_over_its_time_limit_is_stopped(movies: dict[str, Movie], tmp_path: Path) -> None:
     source = movies["30 fps"].path
     with pytest.raises(MediaError) as caught:
-        cut(source, probe(source), 1, 3, tmp_path / "clip.mp4", MediaSettings(), seconds_limit=0.0)
+        cut(source, probe(source), times_of(source), 1, 3, tmp_path / "clip.mp4", MediaSettings(), seconds_limit=0.0)
     assert caught.value.reason == "timeout"
     assert os.listdir(tmp_path) == []
 

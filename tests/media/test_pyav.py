@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +12,11 @@ from av.sidedata.sidedata import Type
 
 from tests.helpers.barcode import write_barcode
 from tests.media.test_cut import cut_file
+from vttdata.errors import MediaError
+from vttdata.media import detect_shots
 from vttdata.media.decode import open_video
+from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.media.measure import measure
 from vttdata.media.pyav import display_matrix
 
 
@@ -27,6 +33,21 @@ def test_spatial_video_whose_frames_have_such_side_data_is_cut(shared: Path, tmp
         assert len(seconds) == 5
     media = cut_file(file, 0.0, seconds[-1], tmp_path / "clip.mp4")
     assert media.frames == 5
+
+
+@pytest.mark.parametrize("read", [detect_shots, measure])
+def test_file_whose_decoder_cannot_be_opened_is_refused(read: Callable[[Path], object], tmp_path: Path) -> None:
+    movie = tmp_path / "movie.mkv"
+    picture = ["-f", "lavfi", "-i", "testsrc2=s=64x64:r=5:d=1"]
+    subprocess.run([ffmpeg_path(), "-v", "error", *picture, "-c:v", "ffv1", "-level", "3", str(movie)], check=True)
+    with open_video(movie) as video:
+        header = bytes(video.stream.codec_context.extradata)
+    content = movie.read_bytes()
+    assert content.count(header) == 1
+    movie.write_bytes(content.replace(header, header[::-1]))
+    with pytest.raises(MediaError, match=r"^5 of 5 .*packets cannot be decoded") as error:
+        read(movie)
+    assert error.value.reason == "damaged"
 
 
 @pytest.mark.parametrize("turn", [0, 90])

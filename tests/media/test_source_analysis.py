@@ -13,7 +13,7 @@ from vttdata.media.decode import open_video
 from vttdata.media.fingerprint import Fingerprinter, Hasher
 from vttdata.media.measure import measure
 from vttdata.media.shots.detect import ShotSettings, detect_shots, find_shots
-from vttdata.media.shots.features import load_features, save_features
+from vttdata.media.shots.features import load_features, load_times, save_features
 from vttdata.media.source_analysis import analyse_source
 
 
@@ -47,6 +47,7 @@ def test_shots_come_from_stored_features(film: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["film.npz"]
     assert (tmp_path / "film.npz").stat().st_size < 240 * 200
     stored = load_features(tmp_path / "film.npz")
+    assert np.array_equal(load_times(tmp_path / "film.npz"), new.times)
     for settings in (ShotSettings(), ShotSettings(min_seconds=5.0)):
         shots = find_shots(stored, settings).shots
         assert shots == find_shots(new, settings).shots
@@ -60,6 +61,8 @@ def test_features_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     for name in ("a.npz", "missing.npz"):
         with pytest.raises(UnavailableError, match=f"{name} cannot be read; delete .* and build again"):
             load_features(tmp_path / name)
+        with pytest.raises(UnavailableError):
+            load_times(tmp_path / name)
 
 
 def test_damage_in_packets_between_keyframes_is_refused(film: Path, tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import av
 import pytest
 
 from tests.helpers.barcode import read_beeps, read_number, read_sound, read_video, write_barcode
+from tests.helpers.cuts import cut_file
 from tests.helpers.session_files import make_once
 from vttdata.errors import MediaError
-from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.decode import open_video
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.filters import FilterSettings, judge, screen
@@ -152,7 +152,7 @@ def test_clips_of_streams_without_times_show_the_frames_of_a_copy_with_times(
     for path in (streams / REFERENCES[name], streams / name):
         begin = measure(path).first_frame_time
         target = tmp_path / f"{path.name}.mp4"
-        media = cut(path, probe(path), begin + 1.52, begin + 2.36, target, MediaSettings(height=None, quality=4))
+        media = cut_file(path, begin + 1.52, begin + 2.36, target, height=None, quality=4)
         with av.open(str(target)) as container:
             clips.append([frame.to_ndarray(format="gray").astype(float) for frame in container.decode(video=0)])
         assert (media.frames, len(clips[-1])) == (21, 21)
@@ -174,7 +174,7 @@ def test_clips_of_streams_without_times_are_in_step_with_their_sound(
     with open_video(path) as video:
         shown = [(frame.time, read_number(frame.picture.to_ndarray(format="gray"))) for frame in video.frames()]
     for start, end in ((shown[0][0], 1.0), (1.01, 3.5), (3.3, 99.0)):
-        media = cut(path, probe(path), start, end, clip, MediaSettings(height=None, quality=10))
+        media = cut_file(path, start, end, clip, height=None, quality=10)
         expected = [(time, number) for time, number in shown if start <= time < end]
         assert [number for number, _ in read_video(clip)] == [number for _, number in expected]
         assert media.seconds == pytest.approx(0.04 * len(expected), abs=0.0011)
@@ -221,7 +221,7 @@ def test_last_frame_is_shown_as_long_as_others_where_one_millisecond_is_stored(
     probed, measured = probe(path), measure(path)
     assert measured.seconds == pytest.approx(1.001, abs=0.0011)
     assert detect_shots(path).seconds == pytest.approx(measured.seconds)
-    media = cut(path, probed, 0.5, 99, tmp_path / "clip.mp4", MediaSettings(audio=False))
+    media = cut_file(path, 0.5, 99, tmp_path / "clip.mp4", audio=False)
     assert media.seconds == pytest.approx(15 * 1.001 / 30, abs=0.0021)
     wanted = FilterSettings(min_seconds=1.0)
     assert screen(probed, wanted) is None

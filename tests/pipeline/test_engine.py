@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.helpers.toy_stages import Double, Number, OneByOne, Patient, Total, Trouble, WholeStage
+from tests.helpers.toy_stages import Double, Number, OneByOne, OnePart, Patient, Total, Trouble
 from vttdata.errors import HaltError, VttdataError
 from vttdata.pipeline.build_folder import write_tables
 from vttdata.pipeline.engine import CircuitBreaker, Engine, Table
@@ -101,12 +101,12 @@ def test_new_item_is_the_only_one_that_is_processed(run: Run, marks: Path) -> No
 def test_killed_run_loses_the_items_in_flight_alone(run: Run, marks: Path, tmp_path: Path) -> None:
     items = numbers(*(f"n{value:02d}" for value in range(39)), "full-1")
     with pytest.raises(HaltError):
-        run(WholeStage(marks), items, workers=1)
+        run(OnePart(marks), items, workers=1)
     assert not list((tmp_path / "stages" / "double" / "parts").iterdir())
     log = next((tmp_path / "stages" / "double" / "items").iterdir())
     # The last line was cut off by the kill.
     log.write_bytes(log.read_bytes()[:-5])
-    table = run(WholeStage(marks), items[:-1], workers=1)
+    table = run(OnePart(marks), items[:-1], workers=1)
     assert [number.value for number in table] == [2 * value for value in range(39)]
     assert {path.name for path in marks.iterdir() if path.stat().st_size > 1} == {"n38"}
     assert not (tmp_path / "stages" / "double" / "items").exists()
@@ -128,6 +128,7 @@ def test_rejects_and_failures_have_reasons_and_details(run: Run, marks: Path) ->
         "rejected": {"odd": 1},
         "failed": {"damaged": 1, "internal_error": 1},
         "inconclusive": {},
+        "retryable": 1,
         "seconds": 0,
         "parts": 0,
         "reused": 0,
@@ -231,15 +232,15 @@ def test_row_of_failures_goes_on_where_the_stage_sees_no_reason_to_halt(run: Run
 def test_workers_that_die_in_a_row_halt_the_run(marks: Path) -> None:
     breaker = CircuitBreaker(Double(marks), lambda _: None)
 
-    def admit(reason: str) -> int:
+    def counted(reason: str) -> int:
         failed = Failed("n", reason, "the worker process died", retry=True, inconclusive=True)
-        return len(list(breaker.admit((0, 0), ItemResult("n", 1, (failed,), 0.0))))
+        return len(list(breaker.add((0, 0), ItemResult("n", 1, (failed,), 0.0))))
 
-    assert [admit("crashed") for _ in range(7)] == [0] * 7
-    assert admit("timeout") == 7 + 1
-    assert [admit(reason) for reason in ("killed", "crashed", "killed", "crashed", "killed", "killed", "killed")]
+    assert [counted("crashed") for _ in range(7)] == [0] * 7
+    assert counted("timeout") == 7 + 1
+    assert [counted(reason) for reason in ("killed", "crashed", "killed", "crashed", "killed", "killed", "killed")]
     with pytest.raises(HaltError, match="8 items in a row ended as 'killed'"):
-        admit("killed")
+        counted("killed")
 
 
 def test_full_disk_halts_the_run_and_stores_no_failure(run: Run, marks: Path, tmp_path: Path) -> None:

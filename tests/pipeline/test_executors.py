@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.decoys import write_decoys
+from tests.helpers.decoy_modules import write_decoys
 from tests.helpers.toy_stages import Double, Number
 from vttdata.errors import VttdataError
 from vttdata.pipeline.executors import create_executor, executors

@@ -87,7 +87,7 @@ def test_build_of_own_videos_numbers_its_steps(tmp_path: Path, lines: list[str])
     (tmp_path / "videos").mkdir()
     film(tmp_path / "videos" / "a.mp4")
     settings = [*LOOSE, f"collect.folder={tmp_path / 'videos'}", "near_duplicates=keep_one"]
-    run = vttdata.build("own-folder", out=tmp_path / "out", settings=settings, workers=1)
+    run = vttdata.build("own-folder", out=tmp_path / "out", settings=settings, execution=vttdata.Execution(1))
     assert run.steps == len(run.tables) + 1 == 13
     assert {line.split("]")[0] for line in lines} == {f"[{step}/13" for step in range(1, 14)}
     assert any(line.startswith("[1/13] collect: ") for line in lines)
@@ -98,7 +98,7 @@ def test_build_of_foils_numbers_its_steps(tmp_path: Path, lines: list[str]) -> N
     (tmp_path / "foils.yaml").write_text(
         f"name: me/foils\nbuilder: foils\ninput: {write_captions(tmp_path / 'c.csv')}\n"
     )
-    vttdata.build(tmp_path / "foils.yaml", out=tmp_path / "out", workers=1)
+    vttdata.build(tmp_path / "foils.yaml", out=tmp_path / "out", execution=vttdata.Execution(1))
     assert any(re.match(r"\[2/3\] finding things: \d+ of 160, ", line) for line in lines)
     assert any(line.startswith("[3/3] blind attacks: ") for line in lines)
     assert any(re.match(r"\[3/3\] attackers: \d+ of \d+, ", line) for line in lines)
@@ -108,5 +108,11 @@ def test_build_of_official_files_numbers_its_steps(tmp_path: Path) -> None:
     files = write_unpacked(tmp_path / "files")
     for settings in ({}, {"videos": tmp_path}):
         given = {"annotations": files, **settings}
-        run = vttdata.build("msrvtt", out=tmp_path / f"out{len(settings)}", settings=given, workers=1, quiet=True)
+        run = vttdata.build(
+            "msrvtt",
+            out=tmp_path / f"out{len(settings)}",
+            settings=given,
+            execution=vttdata.Execution(1),
+            messages=vttdata.Messages(quiet=True),
+        )
         assert run.steps == len(run.tables) + 1

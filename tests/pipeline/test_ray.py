@@ -32,13 +32,13 @@ class Slow(Double):
     def seconds_limit(self, item: Number) -> float:
         return 60.0
 
-    def process(self, item: Number) -> Iterator[Outcome]:
+    def process(self, item: Number) -> Iterator[Outcome[Number]]:
         time.sleep(0.5)
         yield from super().process(item)
 
 
 @dataclass(frozen=True)
-class Huge(Stage):
+class Huge(Stage[Number, Number]):
     """Need more memory than any machine has."""
 
     name = "huge"
@@ -46,12 +46,12 @@ class Huge(Stage):
     # MiB; Ray's numbers overflow at 838 TiB, and it then grants what is asked for.
     memory = 2**28
 
-    def process(self, item: Number) -> Iterator[Outcome]:
+    def process(self, item: Number) -> Iterator[Outcome[Number]]:
         yield Kept(item)
 
 
 def numbers(*ids: str) -> list[tuple[tuple[int, int], Number]]:
-    return [((0, place), Number(id_, place)) for place, id_ in enumerate(ids)]
+    return [((0, index), Number(id_, index)) for index, id_ in enumerate(ids)]
 
 
 def test_batches_grow_while_items_take_no_time_and_shrink_when_they_do() -> None:

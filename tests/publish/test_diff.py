@@ -116,8 +116,8 @@ def test_counts_are_those_of_a_brute_force_comparison(
     def key(row: Row) -> Any:
         return row[:2] if config == "captions" else plain(row)
 
-    with tempfile.TemporaryDirectory() as place:
-        found = compare_datasets(write(Path(place, "old"), config, old), write(Path(place, "new"), config, new))
+    with tempfile.TemporaryDirectory() as scratch:
+        found = compare_datasets(write(Path(scratch, "old"), config, old), write(Path(scratch, "new"), config, new))
     own = found.configs[0].as_json() if found.configs else {}
     expected = brute_force(old, new, key)
     moves = {(flow["from"], flow["to"]): flow["rows"] for flow in own.get("moves", [])}
@@ -133,9 +133,9 @@ def test_counts_are_those_of_a_brute_force_comparison(
 @given(rows=TABLES, data=st.data())
 def test_rows_in_another_order_are_the_same_rows(rows: list[tuple[str, Row]], data: st.DataObject) -> None:
     mixed = data.draw(st.permutations(rows))
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as scratch:
         found = compare_datasets(
-            write(Path(place, "old"), "captions", rows), write(Path(place, "new"), "captions", mixed)
+            write(Path(scratch, "old"), "captions", rows), write(Path(scratch, "new"), "captions", mixed)
         )
     assert found.needed == "none"
     in_order = [
@@ -192,10 +192,13 @@ def test_clip_in_another_split_counts_as_moved_with_its_captions(material: Mater
 def test_removed_configuration_is_major_and_added_one_is_minor(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "a")
     material.write(tmp_path / "b", captions=[Caption(c.video_id, c.sen_id, "x") for c in material.captions], sources=())
-    there, back = compare_datasets(tmp_path / "a", tmp_path / "b"), compare_datasets(tmp_path / "b", tmp_path / "a")
-    assert {own.config: own.removed for own in there.configs}["sources"] == 5
-    assert {own.config: own.needed for own in back.configs}["sources"] == "minor"
-    assert there.needed == "major"
+    forward, backward = (
+        compare_datasets(tmp_path / "a", tmp_path / "b"),
+        compare_datasets(tmp_path / "b", tmp_path / "a"),
+    )
+    assert {own.config: own.removed for own in forward.configs}["sources"] == 5
+    assert {own.config: own.needed for own in backward.configs}["sources"] == "minor"
+    assert forward.needed == "major"
 
 
 @pytest.mark.parametrize(
@@ -220,10 +223,10 @@ def test_columns_are_compared_as_well(
 @pytest.mark.parametrize(("names", "needed"), [("ab", "none"), ("abc", "minor"), ("ba", "major"), ("a", "major")])
 def test_labels_may_grow_but_not_change_their_numbers(tmp_path: Path, names: str, needed: str) -> None:
     row = ("v1", 0, "a", None, None)
-    for place, own in (("a", "ab"), ("b", names)):
+    for name, own in (("a", "ab"), ("b", names)):
         labels = {"class_label": {"names": {str(number): name for number, name in enumerate(own)}}}
         info = [{"config_name": "captions", "features": [{"name": "sen_id", "dtype": labels}]}]
-        write(tmp_path / place, "captions", [("train", row)], dataset_info=info)
+        write(tmp_path / name, "captions", [("train", row)], dataset_info=info)
     assert compare_datasets(tmp_path / "a", tmp_path / "b").needed == needed
 
 

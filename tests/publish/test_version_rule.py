@@ -16,9 +16,9 @@ needs = st.sampled_from(["none", "minor", "major"])
 
 @given(versions, st.none() | versions, needs, st.sets(versions))
 def test_proposed_version_is_accepted(
-    version: str, published: str | None, needed: VersionChange, there: set[str]
+    version: str, published: str | None, needed: VersionChange, published_versions: set[str]
 ) -> None:
-    tags = {f"v{own}" for own in there}
+    tags = {f"v{own}" for own in published_versions}
     try:
         check_version("a/b", version, published, needed, tags)
     except VttdataError as error:

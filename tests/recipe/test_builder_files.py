@@ -67,7 +67,7 @@ def test_builder_and_recipe_from_the_folder_of_plugins_are_found_by_name(
         (tmp_path / "plugins" / kind / name).write_text(text)
     monkeypatch.setenv("VTTDATA_PLUGINS", str(tmp_path / "plugins"))
     assert "tiny-benchmark" in packaged.recipes()
-    assert main(["recipes"]) == 0
+    assert main(["list"]) == 0
     assert "tiny-benchmark" in capsys.readouterr().out
     files = write_unpacked(tmp_path / "files")
     settings = ["--set", f"annotations={files}", "--out", str(tmp_path / "out"), "--quiet", "--workers", "1"]

@@ -109,11 +109,11 @@ def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.Monk
 def test_mistake_is_one_sentence_with_file_and_key(folder: Path, change: tuple[str, str], words: list[str]) -> None:
     text = GOOD.replace(*change)
     assert text != GOOD
-    said = sentence(write(folder, text))
-    assert "\n" not in said
-    assert "recipe.yaml" in said
+    message = sentence(write(folder, text))
+    assert "\n" not in message
+    assert "recipe.yaml" in message
     for word in words:
-        assert word in said
+        assert word in message
 
 
 @pytest.mark.parametrize("text", ["", "just words", "- a\n- list", "\x00", "name: [" * 5000])
@@ -164,6 +164,7 @@ def test_unknown_recipe_lists_the_known_ones() -> None:
 def test_packaged_recipe_loads_and_opens_with_a_comment(name: str, folder: Path) -> None:
     own = {"own-list": [f"collect.manifest={folder / 'sources.csv'}"], "own-folder": [f"collect.folder={folder}"]}
     own |= {"demo": [], "msrvtt-collect": []}
+    own |= {"questions": [f"annotations={folder / 'sources.csv'}"]}
     own |= {text_only: [f"input={folder / 'sources.csv'}"] for text_only in ("ranking-set", "vatex-eval")}
     loaded = load_recipe(name, own.get(name, [f"annotations={folder}"]))
     assert loaded.recipe.name in {f"vttdata/{name}", f"local/{name}"}
@@ -216,3 +217,27 @@ def test_unknown_key_cannot_be_set(tmp_path: Path, setting: str) -> None:
     with pytest.raises(VttdataError) as error:
         load_recipe(str(tmp_path / "a.yaml"), [setting])
     assert str(error.value).startswith(f"--set: {setting.partition('=')[0]}: there is no such key; allowed are ")
+
+
+@pytest.mark.parametrize("name", ["own-folder", "own-list"])
+def test_packaged_recipe_for_own_videos_differs_from_no_documented_default_unsaid(name: str, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("path\na.mp4\n")
+    source = f"collect.manifest={tmp_path / 'list.csv'}"
+    own = load_recipe(name, [source]).recipe.model_dump()
+    (tmp_path / "bare.yaml").write_text("name: me/bare\nbuilder: own_videos\ncollect: {manifest: list.csv}\n")
+    bare = load_recipe(str(tmp_path / "bare.yaml")).recipe.model_dump()
+    different = {
+        f"{section}.{key}"
+        for section, values in bare.items()
+        if isinstance(values, dict)
+        for key, value in values.items()
+        if own[section][key] != value and key != "manifest"
+    }
+    table = (Path(__file__).resolve().parents[2] / "docs/recipe.md").read_text()
+    said = {
+        f"{section}.{line.split('`')[1]}"
+        for section in ("collect", "filter", "shots", "clips", "media", "captions", "split")
+        for line in table.partition(f"### `{section}`")[2].partition("\n### ")[0].splitlines()
+        if line.startswith("| `") and f"`{name}`" in line
+    }
+    assert different == said

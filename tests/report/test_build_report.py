@@ -19,7 +19,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.helpers.pages import OpenPage
 from vttdata.cli.main import main
-from vttdata.compose.build import build
+from vttdata.compose.build import Execution, Messages, build
 from vttdata.report.build_report import write_report
 
 HOSTILE = "</script><img src=x onerror=hacked=1>\u202e<style>*{display:none}</style> {{ 7 * 7 }} &amp;"
@@ -49,7 +49,13 @@ def street(tmp_path_factory: pytest.TempPathFactory, videos: Path) -> Path:
         "filter.max_frozen": None,
         "max_failed": 1,
     }
-    return build("own-folder", out=folder / "build", settings=settings, workers=1, quiet=True).folder
+    return build(
+        "own-folder",
+        out=folder / "build",
+        settings=settings,
+        execution=Execution(workers=1),
+        messages=Messages(quiet=True),
+    ).folder
 
 
 @pytest.fixture
@@ -108,7 +114,7 @@ def test_reader_searches_sorts_and_opens_a_clip(page: OpenPage) -> None:
 
 def test_same_build_gives_the_same_bytes(street: Path) -> None:
     before = (street / "report.html").read_bytes()
-    shutil.rmtree(street / "report")
+    shutil.rmtree(street / "report.html.files")
     assert write_report(street).read_bytes() == before
 
 
@@ -139,16 +145,16 @@ def test_dataset_without_build_and_videos_says_what_is_missing(
 ) -> None:
     dataset = tmp_path / "dataset"
     shutil.copytree(street / "dataset", dataset, ignore=shutil.ignore_patterns("videos"))
-    assert main(["report", str(dataset), "--out", str(tmp_path / "hub.html")]) == 0
+    assert main(["show", str(dataset), "--page", str(tmp_path / "hub.html")]) == 0
     page = OpenPage(browser, tmp_path / "hub.html")
     page.wait(lambda: len(page.texts(".sheet li")) == 3)
     assert any("without its build" in text for text in page.texts(".alert"))
     assert "there are no pictures" in page.texts("#clips .note")[0]
     assert page.errors() == []
-    assert main(["report", str(dataset), "--out", str(tmp_path / "hub.pdf")]) == 2
+    assert main(["show", str(dataset), "--page", str(tmp_path / "hub.pdf")]) == 2
     assert "ends in .html" in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
-    assert main(["report", str(tmp_path / "empty")]) == 2
+    assert main(["show", str(tmp_path / "empty"), "--page", str(tmp_path / "empty.html")]) == 2
 
 
 def test_half_a_build_shows_what_there_is(browser: WebDriver, street: Path, tmp_path: Path) -> None:

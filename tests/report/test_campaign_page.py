@@ -14,12 +14,12 @@ library("starlette")
 
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from tests.annotate.served import make
-from tests.annotate.test_results_used import answer_all, link_videos
+from tests.people.served import make
+from tests.people.test_results_used import answer_all, link_videos
 from tests.report.test_results import HOSTILE, check
-from vttdata.annotate.campaign import Campaign
-from vttdata.annotate.task import Item
 from vttdata.cli.main import main
+from vttdata.people.campaign import Campaign
+from vttdata.people.task import Item
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_campaign_page_shows_workers_and_disputed_items(browser: WebDriver, revi
         return {"verdict": "odd" if worker == "bob" and item.facts["foil_id"] == "f2" else "sound"}
 
     answer_all(review, answer)
-    assert main(["campaign", "score", str(review.folder), "--out", str(tmp_path / "out")]) == 0
+    assert main(["people", "score", str(review.folder), "--out", str(tmp_path / "out")]) == 0
     path = tmp_path / "out" / "report.html"
     page = check(browser, path)
     shown = HOSTILE.replace("\u202e", "\ufffd")
@@ -57,6 +57,6 @@ def test_campaign_page_shows_workers_and_disputed_items(browser: WebDriver, revi
 
 
 def test_campaign_page_without_answers_says_so(browser: WebDriver, review: Campaign, tmp_path: Path) -> None:
-    assert main(["campaign", "score", str(review.folder), "--out", str(tmp_path / "out")]) == 0
+    assert main(["people", "score", str(review.folder), "--out", str(tmp_path / "out")]) == 0
     page = check(browser, tmp_path / "out" / "report.html")
     assert page.texts(".alert")[0].startswith("Nobody has answered yet")

@@ -20,8 +20,8 @@ from tests.helpers.leaking_dataset import write_leaking_dataset, write_predictio
 from tests.helpers.pages import OpenPage
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.blind.accuracy import PairAccuracy
-from vttdata.generate.foils.blind.shortcuts import Attack
+from vttdata.generate.blind.accuracy import PairAccuracy
+from vttdata.generate.blind.shortcuts import Attack
 from vttdata.report.audit_report import foil_audit_page
 
 HOSTILE = "</script><img src=x onerror=window.hacked=1><b>{{ 7 * 7 }}</b>\u202e&\"'"
@@ -46,7 +46,7 @@ def check(browser: WebDriver, path: Path, part: str = "html") -> OpenPage:
 
 
 def test_audit_page_shows_every_leak(browser: WebDriver, dataset: Path, tmp_path: Path) -> None:
-    assert main(["audit", str(dataset), "--html", str(tmp_path / "new" / "audit.html")]) == 3
+    assert main(["audit", str(dataset), "--page", str(tmp_path / "new" / "audit.html")]) == 3
     page = check(browser, tmp_path / "new" / "audit.html")
     assert page.texts(".alert")[0].startswith("LEAKS: ")
     assert {"source in several splits", "overlap in time", "caption in several splits"} <= {*page.texts("h2")}
@@ -56,7 +56,7 @@ def test_audit_page_shows_every_leak(browser: WebDriver, dataset: Path, tmp_path
 def test_evaluation_page_shows_scores_and_items(browser: WebDriver, dataset: Path, tmp_path: Path) -> None:
     captions = write_predictions(tmp_path / "captions.json", t1=HOSTILE)
     command = ["evaluate", str(dataset), str(captions), "--metric", "rouge-l", "--train-split", "train"]
-    assert main([*command, "--html", str(tmp_path / "page.html")]) == 0
+    assert main([*command, "--page", str(tmp_path / "page.html")]) == 0
     page = check(browser, tmp_path / "page.html")
     assert {"all items", "clean", "leaked", "overlap"} <= {*page.texts("#scores th")}
     # A group without a score.
@@ -89,15 +89,15 @@ def test_foil_page_shows_frames_of_a_folder_of_videos(browser: WebDriver, tmp_pa
 
 def test_videos_without_page_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(written_foils(tmp_path / "foils")), "--videos", str(tmp_path)]) == 2
-    assert "--videos goes with --html" in capsys.readouterr().err
+    assert "--videos goes with --page" in capsys.readouterr().err
 
 
 def test_page_of_an_audit_against_a_corpus_is_refused(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", str(dataset), "--against", str(dataset), "--html", "page.html"]) == 2
-    assert "--html is about the splits of a dataset" in capsys.readouterr().err
+    assert main(["audit", str(dataset), "--against", str(dataset), "--page", "page.html"]) == 2
+    assert "--page is about the splits of a dataset" in capsys.readouterr().err
 
 
 def test_page_of_questions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "q.csv").write_text("video_id,question,option_0,option_1,answer\nv,what?,a,b,0\n", encoding="utf-8")
-    assert main(["audit", str(tmp_path / "q.csv"), "--html", str(tmp_path / "page.html")]) == 2
-    assert "--html is for splits and foils" in capsys.readouterr().err
+    assert main(["audit", str(tmp_path / "q.csv"), "--page", str(tmp_path / "page.html")]) == 2
+    assert "--page is for datasets and tables of foils" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from pathlib import Path
 
@@ -48,8 +49,10 @@ SETTINGS = st.builds(
             ("uploader", "source", "query", "near_duplicate"),
         ]
     ),
+    method=st.just("balanced"),
     stratify=st.sampled_from([None, "category"]),
 )
+BALANCED = SplitSettings(method="balanced")
 UPLOADERS = {"s4": "u", "s5": "u", "s6": "w", "s7": "w"}
 
 
@@ -77,7 +80,7 @@ class TestProperties:
             assert abs(counts[name] - ratio * len(clips)) <= bound + 1e-9
 
         shuffled = random.sample(clips, len(clips))
-        reordered = SplitSettings(dict(reversed(case.ratios.items())), case.together, case.stratify)
+        reordered = dataclasses.replace(case, ratios=dict(reversed(case.ratios.items())))
         assert (
             assign_splits(shuffled, reordered, seed=seed, pairs=pairs[::-1], uploaders=UPLOADERS).split_of
             == result.split_of
@@ -86,36 +89,36 @@ class TestProperties:
 
 class TestEdgeCases:
     def test_single_group_goes_to_split_with_highest_ratio(self) -> None:
-        result = assign_splits(clips_in_groups(50), SplitSettings(), seed=0)
+        result = assign_splits(clips_in_groups(50), BALANCED, seed=0)
         assert result.counts == {"train": 50, "validation": 0, "test": 0}
         assert result.largest_gap == pytest.approx(0.35)
 
     def test_two_groups_go_to_the_two_largest_splits(self) -> None:
-        result = assign_splits(clips_in_groups(3, 3), SplitSettings(), seed=0)
+        result = assign_splits(clips_in_groups(3, 3), BALANCED, seed=0)
         assert result.counts == {"train": 3, "validation": 0, "test": 3}
 
     def test_dominant_group_leaves_no_split_empty(self) -> None:
-        result = assign_splits(clips_in_groups(100, 1, 1), SplitSettings(), seed=0)
+        result = assign_splits(clips_in_groups(100, 1, 1), BALANCED, seed=0)
         assert result.counts == {"train": 100, "validation": 1, "test": 1}
 
     def test_no_clips_give_an_empty_assignment(self) -> None:
-        result = assign_splits([], SplitSettings(), seed=0)
+        result = assign_splits([], BALANCED, seed=0)
         assert (result.split_of, result.groups, result.largest_gap) == ({}, 0, 0.0)
 
     def test_categories_of_one_clip_do_not_distort_ratios(self) -> None:
         clips = [clip(number, f"s{number}", f"category {number}") for number in range(100)]
-        assert assign_splits(clips, SplitSettings(), seed=3).counts == {"train": 65, "validation": 5, "test": 30}
+        assert assign_splits(clips, BALANCED, seed=3).counts == {"train": 65, "validation": 5, "test": 30}
 
     def test_duplicated_ids_are_rejected(self) -> None:
         with pytest.raises(VttdataError, match="'v1' is duplicated"):
-            assign_splits([clip(1, "a"), clip(1, "b")], SplitSettings(), seed=0)
+            assign_splits([clip(1, "a"), clip(1, "b")], BALANCED, seed=0)
 
 
 class TestReport:
     def test_report_has_ratios_overall_and_by_category(self) -> None:
         clips = [clip(n, f"s{n}", "music" if n < 20 else None) for n in range(60)]
-        result = assign_splits(clips, SplitSettings({"train": 0.75, "test": 0.25}), seed=0)
-        assert result.asked == {"train": 0.75, "test": 0.25}
+        result = assign_splits(clips, SplitSettings({"train": 0.75, "test": 0.25}, method="balanced"), seed=0)
+        assert result.requested == {"train": 0.75, "test": 0.25}
         assert result.achieved == {"train": 0.75, "test": 0.25}
         assert result.by_category == {
             "(none)": {"train": 0.75, "test": 0.25},
@@ -125,7 +128,7 @@ class TestReport:
 
     def test_different_seeds_give_different_splits(self) -> None:
         clips = clips_in_groups(*[1] * 60)
-        first, second = (assign_splits(clips, SplitSettings(), seed=seed).split_of for seed in (0, 1))
+        first, second = (assign_splits(clips, BALANCED, seed=seed).split_of for seed in (0, 1))
         assert first != second
 
 
@@ -153,10 +156,10 @@ def msrvtt(shared: Path) -> list[Clip]:
 
 class TestMsrVtt:
     def test_msrvtt_sources_match_ratios_in_every_category(self, msrvtt: list[Clip]) -> None:
-        result: Assignment = assign_splits(msrvtt, SplitSettings(), seed=2016)
+        result: Assignment = assign_splits(msrvtt, BALANCED, seed=2016)
         assert result.groups == 7180
         assert result.counts == {"train": 6500, "validation": 500, "test": 3000}
         sizes = Counter(clip.category for clip in msrvtt)
         for category, shares in result.by_category.items():
             for split, share in shares.items():
-                assert abs(share - result.asked[split]) * sizes[category] < 1
+                assert abs(share - result.requested[split]) * sizes[category] < 1

@@ -112,19 +112,19 @@ def test_every_module_is_imported(system: str) -> None:
 
 
 def test_build_on_macos_gives_the_same_files(built_on_macos: Path, tmp_path: Path) -> None:
-    here = vttdata.build("demo", out=tmp_path / "out", settings=TINY_DEMO, workers=1, quiet=True).dataset
-    there = built_on_macos / "dataset"
-    assert (here / "manifest.json").read_bytes() == (there / "manifest.json").read_bytes()
+    here = vttdata.build("demo", out=tmp_path / "out", settings=TINY_DEMO).dataset
+    macos_dataset = built_on_macos / "dataset"
+    assert (here / "manifest.json").read_bytes() == (macos_dataset / "manifest.json").read_bytes()
     assert sorted(path.relative_to(here) for path in here.rglob("*")) == sorted(
-        path.relative_to(there) for path in there.rglob("*")
+        path.relative_to(macos_dataset) for path in macos_dataset.rglob("*")
     )
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["datasets"],
-        ["stats", "DATASET"],
+        ["list"],
+        ["show", "DATASET"],
         ["audit", "DATASET"],
         ["verify", "DATASET"],
         ["verify", "DATASET", "--files-only"],
@@ -165,16 +165,18 @@ def test_dataset_is_loaded_on_windows(built_on_macos: Path, tmp_path: Path) -> N
         ["build", "demo", "--out", "OUT"],
         ["foil", "captions.csv", "--out", "OUT"],
         ["degrade", "captions.csv", "--out", "OUT"],
-        ["shots", "film.mp4"],
-        ["annotate", "campaign"],
+        ["video", "shots", "film.mp4"],
+        ["people", "serve", "campaign"],
+        ["people", "make", "caption", "videos", "--out", "OUT"],
     ],
     ids=" ".join,
 )
 def test_command_that_starts_processes_says_on_windows_that_it_needs_wsl(arguments: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
+    name = " ".join(arguments[: 2 if arguments[0] in ("people", "video") else 1])
     done = run_command("win32", [str(out) if argument == "OUT" else argument for argument in arguments])
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"vttdata: 'vttdata {arguments[0]}' needs Linux or macOS; on Windows, run vttdata in WSL.\n"
+    assert done.stderr == f"vttdata: 'vttdata {name}' needs Linux or macOS; on Windows, run vttdata in WSL.\n"
     assert not out.exists()
 
 

@@ -128,6 +128,12 @@ class TestCleaning:
         assert kept(results) == {"A man runs"}
         assert sorted(reasons(results)) == ["case_duplicate", "case_duplicate", "empty", "too_long", "too_short"]
 
+    @pytest.mark.parametrize("text", ["一个男人在跑步", "男の子が走る", "เขากำลังวิ่ง", "ຊາຍແລ່ນ"])
+    def test_words_of_scripts_without_spaces_are_letters(self, text: str) -> None:
+        assert kept(clean(text)) == {text}
+        assert reasons(clean(text[:1])) == ["too_short"]
+        assert reasons(clean(text * 20)) == ["too_long"]
+
     def test_longest_caption_may_have_max_words(self) -> None:
         assert reasons(clean("w x y z", "w x y z v", max_words=4)) == ["too_long"]
 
@@ -142,6 +148,16 @@ class TestCleaning:
         raws = [RawCaption("a man runs", 2, "v1", annotator="w7", sen_id=99, author="system-a", language="en-GB")]
         expected = Caption("v1", 99, "a man runs", "w7", "en-GB", "system-a")
         assert clean_captions("v1", raws, CaptionSettings()) == [expected]
+
+    def test_language_is_not_taken_from_others_where_the_script_is_another(self) -> None:
+        raws = [
+            RawCaption("狗在跑", 2, "v1"),
+            RawCaption("猫在睡", 3, "v1", language="zh"),
+            RawCaption("a dog", 4, "v1"),
+        ]
+        results = clean_captions("v1", raws, CaptionSettings())
+        languages = {result.caption: result.language for result in results if isinstance(result, Caption)}
+        assert languages == {"狗在跑": "und", "猫在睡": "zh", "a dog": "en"}
 
     def test_id_without_an_official_one_comes_from_the_text(self) -> None:
         (caption,) = clean("a man runs")

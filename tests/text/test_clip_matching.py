@@ -6,7 +6,7 @@ import pytest
 
 from vttdata.records import Clip, Source
 from vttdata.text.captions import RawCaption
-from vttdata.text.clip_matching import CaptionMatcher, UnmatchedCaption, match_captions
+from vttdata.text.clip_matching import CaptionMatcher, Loss, UnmatchedCaption, match_captions
 
 
 def source(source_id: str, file: str, url: str | None = None) -> Source:
@@ -138,3 +138,38 @@ def test_names_that_differ_only_by_composition_are_ambiguous() -> None:
     result = matcher.match(RawCaption("x", 4, source="caf\u00e9.mp4"))
     assert isinstance(result, UnmatchedCaption)
     assert result.reason == "ambiguous"
+
+
+LOSSES = [
+    Loss("s7", "d/short.mp4", "was rejected in stage screen: too_short (2 s)"),
+    Loss("s8", "https://example.org/8", "failed in stage collect: gone (404)"),
+    Loss("s9", "d/one.mp4", "was rejected in stage filter: dark (0.9)"),
+    Loss("c7", None, "failed in stage cut: damaged (x)"),
+    Loss("s3", "b/same.mp4", "was rejected in stage clips: too_short (1 s)"),
+]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "why"),
+    [
+        ({"source": "s7"}, "rejected_source", "source s7 was rejected in stage screen: too_short (2 s)"),
+        ({"source": "d/short.mp4"}, "rejected_source", "source s7 was rejected in stage screen: too_short (2 s)"),
+        ({"video_id": "short"}, "rejected_source", "source s7 was rejected in stage screen: too_short (2 s)"),
+        ({"source": "https://example.org/8"}, "rejected_source", "source s8 failed in stage collect: gone (404)"),
+        ({"source": "b/same.mp4"}, "rejected_source", "source s3 was rejected in stage clips: too_short (1 s)"),
+        ({"video_id": "c7.mp4"}, "rejected_clip", "clip c7 failed in stage cut: damaged (x)"),
+        # A rejected source has the name too, so that the caption may be about either.
+        ({"source": "one.mp4", "start": 0.0, "end": 9.0}, "ambiguous", "several sources are called 'one.mp4'"),
+        ({"source": "8"}, "unknown_clip", "there is no clip or source '8'"),
+    ],
+)
+def test_caption_of_what_was_lost_says_where_and_why(fields: dict[str, object], reason: str, why: str) -> None:
+    result = CaptionMatcher(CLIPS, SOURCES, [], LOSSES).match(RawCaption("x", 4, **fields))  # type: ignore[arg-type]
+    assert isinstance(result, UnmatchedCaption)
+    assert (result.reason, result.detail) == (reason, f"line 4: {why}")
+
+
+def test_copy_that_was_left_out_still_stands_for_the_source_that_was_kept() -> None:
+    copies, losses = [(source("s5", "d/copy.mp4"), "s2")], [Loss("s5", "d/copy.mp4", "was rejected")]
+    for name in ("s5", "d/copy.mp4", "copy"):
+        assert CaptionMatcher(CLIPS, SOURCES, copies, losses).match(RawCaption("x", 4, name)) == "c3"

@@ -5,7 +5,7 @@ The readers themselves are in the builders of their benchmarks. Nothing is corre
 
 from vttdata.annotations.findings import MEANINGS, Finding, Findings
 from vttdata.annotations.model import Annotations
-from vttdata.annotations.protocols import read_protocol
+from vttdata.annotations.protocol_splits import read_protocol
 
 __all__ = [
     "MEANINGS",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import pydantic
 
@@ -49,7 +49,7 @@ class _Content(OfficialObject):
     annotations: dict[str, _Video]
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Content)
+_SHAPE: pydantic.TypeAdapter[_Content] = pydantic.TypeAdapter(_Content)
 
 
 def read_concepts(

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 import pydantic
 
@@ -192,21 +192,21 @@ def parse_json_text(file: str, text: str, shape: pydantic.TypeAdapter[Shape]) ->
         raise VttdataError(f"{file}: {key_path(first['loc'])}{colon} {describe_problem(first)}.") from error
 
 
-def _refuse_surrogates(file: str, value: Any, place: tuple[str | int, ...]) -> None:
+def _refuse_surrogates(file: str, value: object, keys: tuple[str | int, ...]) -> None:
     """Raise VttdataError for a text with an unpaired surrogate, which neither a table nor a UTF-8 file can hold."""
     if isinstance(value, str):
         try:
             value.encode()
         except UnicodeEncodeError as error:
             shown = json.dumps(value)[:_MAX_SHOWN]
-            raise VttdataError(f"{file}: {key_path(place)}: contains an unpaired surrogate ({shown}).") from error
+            raise VttdataError(f"{file}: {key_path(keys)}: contains an unpaired surrogate ({shown}).") from error
     elif isinstance(value, dict):
         for key, inner in value.items():
-            _refuse_surrogates(file, key, (*place, key))
-            _refuse_surrogates(file, inner, (*place, key))
+            _refuse_surrogates(file, key, (*keys, key))
+            _refuse_surrogates(file, inner, (*keys, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            _refuse_surrogates(file, inner, (*place, index))
+            _refuse_surrogates(file, inner, (*keys, index))
 
 
 def key_path(steps: tuple[str | int, ...]) -> str:

@@ -27,6 +27,8 @@ MEANINGS = {
     "doubled_sentence": "sentences that share their number with another sentence; both are kept",
     "duplicate_caption": "sentences that repeat another sentence of the same clip word for word; both are kept",
     "empty_caption": "sentences without a word; they are kept",
+    "mojibake": "sentences in UTF-8 that was read in another encoding, such as `cafÃ©`; they are kept",
+    "replacement_character": "sentences with U+FFFD, which stands for characters that were lost; they are kept",
     "concepts_without_clip": "annotated segments that are not among the clips; they have no row",
     "misaligned_concepts": "annotated segments whose times are not those of their clip; they are kept",
     "stray_file": "files that are not captions of this set by their name; left aside",
@@ -45,6 +47,10 @@ MEANINGS = {
     "wrapped_id": "scores whose id lies outside the list of captions; they count from its other end, id 0 as the last",
     "shifted_ids": "sets whose ids lead to other lines than in the published files, as word overlap shows; corrected",
     "alignment_unknown": "sets with too few scores to see whether ids lead to the right lines; line = id - 1 is taken",
+    "identical_texts": "pairs whose true text and foil are the same; they are kept, and no blind attacker tries them",
+    "same_options": "questions of which two options are the same text; they are kept",
+    "empty_question": "questions without a text; they are kept",
+    "no_window": "queries without a window; they are kept",
     "missing_file": "videos whose file is not in the folder of videos, or cannot be read; their rows are kept",
 }
 

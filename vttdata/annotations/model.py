@@ -11,7 +11,8 @@ from vttdata.annotations.findings import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.errors import VttdataError
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
-from vttdata.records import Caption, CaptionScore, Clip, Concepts, Source
+from vttdata.records import Caption, CaptionScore, Clip, Concepts, QueryWindows, Source, VideoQuestion
+from vttdata.text.damage import find_text_damage
 
 # Names of the three splits in official files -> names in the dataset.
 SPLITS = {
@@ -39,6 +40,8 @@ class Annotations:
         classes: all classes of concepts, those without a mention included.
         scores: human judgments of captions.
         alignment: scans that matched the scores with captions.
+        questions: about the clips.
+        moments: windows of the clips that captions are about.
     """
 
     sources: tuple[Source, ...]
@@ -52,18 +55,20 @@ class Annotations:
     classes: tuple[str, ...] = ()
     scores: tuple[CaptionScore, ...] = ()
     alignment: tuple[OffsetScan, ...] = ()
+    questions: tuple[VideoQuestion, ...] = ()
+    moments: tuple[QueryWindows, ...] = ()
 
 
-def checked_id(video_id: str, place: str) -> str:
+def checked_id(video_id: str, location: str) -> str:
     """Return an id of an official file after checking that it can be a file name.
 
     Raises:
-        VttdataError: when it cannot; the message begins with `place`, file and key.
+        VttdataError: when it cannot; the message begins with `location`, file and key.
     """
     if not is_safe_id(video_id, MAX_EXTERNAL_ID_LENGTH):
         shown = ascii(video_id[:MAX_EXTERNAL_ID_LENGTH])
         raise VttdataError(
-            f"{place}: {shown} is not a usable id; use 1-{MAX_EXTERNAL_ID_LENGTH} of A-Z a-z 0-9 . _ - without '..'."
+            f"{location}: {shown} is not a usable id; use 1-{MAX_EXTERNAL_ID_LENGTH} of A-Z a-z 0-9 . _ - without '..'."
         )
     return video_id
 
@@ -104,7 +109,7 @@ def check_spans(findings: Findings, file: str, clip: Clip, duration: float | Non
 
 
 def check_captions(findings: Findings, file: str, captions: Iterable[Caption]) -> None:
-    """Add findings about empty captions and captions that are duplicated within a clip."""
+    """Add findings about captions that are empty, damaged, or duplicated within a clip."""
     seen: set[tuple[str, str]] = set()
     for caption in captions:
         text = (caption.video_id, caption.caption)
@@ -113,6 +118,9 @@ def check_captions(findings: Findings, file: str, captions: Iterable[Caption]) -
         elif text in seen:
             findings.add("duplicate_caption", file, f"{caption.video_id}/{caption.sen_id}")
         seen.add(text)
+        damage = find_text_damage(caption.caption)
+        if damage is not None:
+            findings.add(damage, file, f"{caption.video_id}/{caption.sen_id}")
 
 
 def join_paragraphs(official: Annotations) -> Annotations:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -26,7 +26,9 @@ from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, MARKDOWN, check_output_file, make_output_folder, write_whole
 
 if TYPE_CHECKING:
-    from vttdata.split import Audit
+    from vttdata.compose.question_audit import AttackedQuestions
+    from vttdata.generate.blind.questions import MultipleChoice
+    from vttdata.generate.blind.shortcuts import Attack
 
 
 @click.command(
@@ -68,11 +70,17 @@ if TYPE_CHECKING:
     "Write the clips that splits, or the corpus, do not share into this folder, as a protocol file.",
     type=FILE,
 )
-@option("--page FILE", "Write the audit as a page (Markdown): figures, what they mean, what to do.", type=FILE)
-@option("--html FILE", "Write the audit as a page to look at, which needs no network.", name="html", type=FILE)
-@option("--videos DIR", "Of foils: folder of the videos, named by their ids, for the frames of --html.", type=FILE)
-@columns_option("the corpus")
-@config_option("clips, or a protocol.", default="clips", group="Selection")
+@option(
+    "--page FILE",
+    "Write the audit as a page: .html for the browser, with pictures, or .md with figures, what they mean and what to "
+    "do; may be repeated.",
+    name="pages",
+    type=FILE,
+    multiple=True,
+)
+@option("--videos DIR", "Of foils: folder of the videos, named by their ids, for the frames of the page.", type=FILE)
+@columns_option("the corpus, or in a table of foils or questions")
+@config_option("clips, a protocol, or the file of one that somebody sent (.json).", default="clips", group="Selection")
 @option(
     "--judge MODEL",
     "Of foils: let this language model try as well (HuggingFace name or folder, or an .npz of ours); may be repeated.",
@@ -99,8 +107,7 @@ def command(
     as_json: bool,
     against: str | None,
     clean: Path | None,
-    page: Path | None,
-    html: Path | None,
+    pages: tuple[Path, ...],
     videos: Path | None,
     columns: dict[str, str],
     config: str,
@@ -109,167 +116,221 @@ def command(
     encoder: str | None,
     device: str,
 ) -> int:
-    """Find what the splits of a dataset share.
+    """Find leaks between splits, and foils that are solved blindly.
 
     Leaks are shared sources, clips that overlap in time and near-duplicate sources; captions that are found verbatim in
     several splits are reported only. Of foils and questions: how far they can be solved without videos. With
     --against: what of the dataset a corpus contains.
     """
     from vttdata.compose.input_captions import is_table
+    from vttdata.load.lookup import find_dataset
+
+    selection = _Selection(splits, config)
+    for file in pages:
+        check_output_file(file, HTML + MARKDOWN)
+    page, html = (next((file for file in pages if file.suffix.lower() in kind), None) for kind in (MARKDOWN, HTML))
+    output = _Output(as_json, page, html, videos, clean)
+    models = _Models(judges, texts, encoder, device)
+    _check_options(against, {} if is_table(dataset) else columns, selection, output)
+    if against is not None:
+        return _audit_against(dataset, against, columns, selection, output)
+    if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
+        if clean is not None:
+            raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
+        return _audit_foils(dataset, columns, models, output)
+    for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder), ("videos", videos)):
+        if value:
+            raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
+    return _audit_splits(dataset, selection, output)
+
+
+class _Selection(NamedTuple):
+    """Clips that are audited: splits, some with a file of their ids, and the configuration that they are read from."""
+
+    splits: Sequence[tuple[str, Path | None]]
+    config: str
+
+    @property
+    def is_part(self) -> bool:
+        """Whether these are not all clips of a dataset."""
+        return bool(self.splits) or self.config != "clips"
+
+
+class _Output(NamedTuple):
+    """What is printed and written: files of pages and of a protocol, and the videos that pictures come from."""
+
+    as_json: bool
+    page: Path | None
+    html: Path | None
+    videos: Path | None
+    clean: Path | None
+
+
+class _Models(NamedTuple):
+    """What attackers of foils use besides the foils."""
+
+    judges: Sequence[str]
+    texts: Path | None
+    encoder: str | None
+    device: str
+
+
+def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
+    """Audit the splits of a dataset."""
+    from vttdata.compose.question_audit import attack_questions
     from vttdata.dataset.leak_audit import audit_dataset
     from vttdata.load.lookup import find_dataset
     from vttdata.split.audit.leaks import audit_text
 
-    _check_options(against, columns, page, html, has_part=bool(splits or config != "clips"), clean=clean)
-    if videos is not None and html is None:
-        raise VttdataError("--videos goes with --html FILE.")
-    if against is not None:
-        return _audit_against(dataset, against, splits, config, columns, clean, as_json=as_json)
-    if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
-        if clean is not None:
-            raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
-        return _audit_foils(dataset, judges, texts, encoder, device, page, html, videos, as_json=as_json)
-    for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder), ("videos", videos)):
-        if value:
-            raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
-    by_name = dict(splits)
-    if len(by_name) < len(splits):
+    by_name = dict(selection.splits)
+    if len(by_name) < len(selection.splits):
         raise VttdataError("--split names one split twice; put all of its ids into one file.")
     folder = find_dataset(dataset)
-    audit = audit_dataset(folder, by_name or None, config=config)
-    _write_pages(folder, dataset, audit, page, html, clean)
-    print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if as_json else audit_text(audit))
+    audit = audit_dataset(folder, by_name or None, config=selection.config)
+    asked = {} if selection.is_part else attack_questions(folder)
+    if output.page is not None:
+        from vttdata.compose.audit_page import format_clip_page
+
+        page_command = f"vttdata audit {dataset} --page {output.page.name}"
+        write_whole(output.page, format_clip_page(folder, page_command, asked))
+    if output.html is not None:
+        from vttdata.report.audit_report import audit_page
+
+        write_whole(output.html, audit_page(folder, audit))
+    if output.clean is not None:
+        from vttdata.compose.audit_page import clean_protocol
+
+        clean_protocol(folder).write(output.clean / "protocol.json")
+    if output.as_json:
+        found = {kind: attacks.as_json() for kind, attacks in asked.items()}
+        print(json.dumps(audit.as_json() | ({"questions": found} if found else {}), indent=2, ensure_ascii=False))
+    else:
+        print("\n\n".join([audit_text(audit), *(attacks.as_text() for attacks in asked.values())]))
     return DONE if audit.ok else LEAKS
 
 
-def _write_pages(
-    folder: Path, dataset: str, audit: Audit, page: Path | None, html: Path | None, clean: Path | None
-) -> None:
-    """Write what is asked for beside the text of an audit of splits."""
-    if page is not None:
-        from vttdata.compose.audit_page import format_clip_page
-
-        write_whole(page, format_clip_page(folder, f"vttdata audit {dataset} --page {page.name}"))
-    if html is not None:
-        from vttdata.report.audit_report import audit_page
-
-        write_whole(html, audit_page(folder, audit))
-    if clean is not None:
-        from vttdata.compose.audit_page import clean_protocol
-
-        clean_protocol(folder).write(clean / "protocol.json")
-
-
-def _check_options(
-    against: str | None,
-    columns: Mapping[str, str],
-    page: Path | None,
-    html: Path | None,
-    *,
-    has_part: bool,
-    clean: Path | None,
-) -> None:
+def _check_options(against: str | None, columns: Mapping[str, str], selection: _Selection, output: _Output) -> None:
     """Raise VttdataError for options that do not go together."""
     if against is None and columns:
-        raise VttdataError("--columns goes with --against CORPUS.")
-    for name, file in (("page", page), ("html", html)):
-        if against is not None and file is not None:
-            raise VttdataError(f"--{name} is about the splits of a dataset, and does not go with --against.")
-    if against is None and has_part and (page is not None or clean is not None):
-        raise VttdataError("--page and --clean are about all splits of a dataset; leave out --split and --config.")
-    for file, suffixes in ((page, MARKDOWN), (html, HTML)):
-        if file is not None:
-            check_output_file(file, suffixes)
-    if clean is not None:
-        make_output_folder(clean)
+        raise VttdataError("--columns goes with --against CORPUS, or with a table of foils or questions.")
+    if against is not None and (output.page is not None or output.html is not None):
+        raise VttdataError("--page is about the splits of a dataset, and does not go with --against.")
+    if against is None and selection.is_part and (output.page is not None or output.clean is not None):
+        raise VttdataError("A page in Markdown and --clean are about all splits; leave out --split and --config.")
+    if output.clean is not None:
+        make_output_folder(output.clean)
+    if output.videos is not None and output.html is None:
+        raise VttdataError("--videos goes with --page FILE.html.")
 
 
 def _audit_against(
-    dataset: str,
-    corpus: str,
-    splits: Iterable[tuple[str, Path | None]],
-    config: str,
-    columns: Mapping[str, str],
-    clean: Path | None,
-    *,
-    as_json: bool,
+    dataset: str, corpus: str, columns: Mapping[str, str], selection: _Selection, output: _Output
 ) -> int:
     """Look for the clips of a dataset in a corpus."""
     from vttdata.dataset.contamination import find_contamination
     from vttdata.load.lookup import find_dataset
 
-    names = [name for name, _ in splits]
-    with_file = next((name for name, file in splits if file is not None), None)
+    with_file = next((name for name, file in selection.splits if file is not None), None)
     if with_file is not None:
         raise VttdataError(f"--split {with_file}=FILE does not go with --against; name splits of the dataset.")
     path = Path(corpus)
     found = find_contamination(
         find_dataset(dataset),
         path if path.exists() else find_dataset(corpus),
-        config=config,
-        splits=names,
+        config=selection.config,
+        splits=[name for name, _ in selection.splits],
         columns=columns,
     )
-    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if as_json else found.as_text())
-    if clean is not None:
-        found.clean_protocol().write(clean / "protocol.json")
+    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if output.as_json else found.as_text())
+    if output.clean is not None:
+        found.clean_protocol().write(output.clean / "protocol.json")
     return DONE if found.ok else LEAKS
 
 
-def _audit_foils(
-    dataset: str,
-    judges: Iterable[str],
-    texts: Path | None,
-    encoder: str | None,
-    device: str,
-    page: Path | None,
-    html: Path | None,
-    videos: Path | None,
-    *,
-    as_json: bool,
-) -> int:
+def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, output: _Output) -> int:
     """Let blind attackers try the questions or pairs of a table, or a dataset of foils."""
     from vttdata.compose.foils import read_questions, read_text_pairs
     from vttdata.compose.input_captions import is_table
-    from vttdata.generate.foils.blind.questions import audit_questions, questions_text
-    from vttdata.generate.foils.blind.shortcuts import attacks_text, audit_shortcuts
+    from vttdata.compose.question_audit import attack_questions
+    from vttdata.generate.blind.shortcuts import attacks_text, audit_shortcuts
+    from vttdata.load.lookup import find_dataset
     from vttdata.text.lm import load_judges
     from vttdata.text.lm.pretrained import load_encoder
 
-    if is_table(dataset) and (questions := read_questions(Path(dataset))) is not None:
-        if html is not None:
-            raise VttdataError(f"--html is for splits and foils, and {dataset} holds questions.")
-        answers = audit_questions(questions)
-        found = {"questions": len(questions), "attacks": [answer.as_json() for answer in answers]}
-        print(json.dumps(found, indent=2) if as_json else questions_text(answers, len(questions)))
-        return DONE
-    models = load_judges(judges, device=device)
-    encode = load_encoder(encoder, device=device) if encoder else None
-    training = {0: _read_texts(texts)} if texts else None
+    is_of_pairs = not {"true", "foil"}.isdisjoint(columns)
+    if is_table(dataset) and not is_of_pairs and (questions := read_questions(Path(dataset), columns)) is not None:
+        return _audit_questions(dataset, questions, output)
+    judges = load_judges(models.judges, device=models.device)
+    encode = load_encoder(models.encoder, device=models.device) if models.encoder else None
+    training = {0: _read_texts(models.texts)} if models.texts else None
+    pairs_of, same_texts = read_text_pairs(dataset, columns), dict[str, int]()
+    if not is_table(dataset):
+        # A dataset keeps pairs as published, so those without a difference are a finding; in a table they are a fault.
+        for config, pairs in pairs_of.items():
+            pairs_of[config] = [pair for pair in pairs if pair.true != pair.foil]
+            same_texts[config] = len(pairs) - len(pairs_of[config])
     audits = {
-        config: audit_shortcuts(pairs, texts=training, models=models, encoder=encode)
-        for config, pairs in read_text_pairs(dataset).items()
+        config: audit_shortcuts(pairs, texts=training, models=judges, encoder=encode)
+        for config, pairs in pairs_of.items()
     }
-    if page is not None:
-        from vttdata.compose.audit_page import format_foil_page
-        from vttdata.load.lookup import find_dataset
-
-        place = dataset if is_table(dataset) else str(find_dataset(dataset))
-        write_whole(page, format_foil_page(place, f"vttdata audit {dataset} --page {page.name}", audits))
-    if html is not None:
-        from vttdata.load.lookup import find_dataset
-        from vttdata.report.audit_report import foil_audit_page
-
-        folder = None if is_table(dataset) else find_dataset(dataset)
-        write_whole(html, foil_audit_page(folder, dataset, audits, videos))
-    if not as_json:
-        headed = (f"{config}\n\n{attacks_text(attacks)}" for config, attacks in audits.items())
-        print("\n\n".join(headed) if len(audits) > 1 else attacks_text(audits["foils"]))
+    asked = {} if is_table(dataset) else attack_questions(find_dataset(dataset))
+    _write_foil_pages(dataset, _AttackedFoils(audits, same_texts, asked), output)
+    if not output.as_json:
+        texts = {config: attacks_text(attacks, same_texts.get(config, 0)) for config, attacks in audits.items()}
+        headed = [f"{config}\n\n{text}" for config, text in texts.items()]
+        shown = headed if len(audits) > 1 or asked else [texts["foils"]]
+        print("\n\n".join([*shown, *(attacks.as_text() for attacks in asked.values())]))
         return DONE
     results = {config: [attack.as_json() for attack in attacks] for config, attacks in audits.items()}
     is_open = any(attacks[0].open for attacks in audits.values())
-    print(json.dumps({"attacks": results.pop("foils"), **results, "ok": not is_open}, indent=2, ensure_ascii=False))
+    found: dict[str, object] = {"same_texts": same_texts} if any(same_texts.values()) else {}
+    found |= {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
+    content = {"attacks": results.pop("foils"), **results, **found, "ok": not is_open}
+    print(json.dumps(content, indent=2, ensure_ascii=False))
     return DONE
+
+
+class _AttackedFoils(NamedTuple):
+    """What blind attackers reach on a set of foils by configuration, and on its questions by kind.
+
+    `same_texts` counts the pairs by configuration that were left out because their texts are the same.
+    """
+
+    attacks: Mapping[str, Sequence[Attack]]
+    same_texts: Mapping[str, int]
+    questions: Mapping[str, AttackedQuestions]
+
+
+def _audit_questions(dataset: str, questions: Sequence[MultipleChoice], output: _Output) -> int:
+    from vttdata.generate.blind.questions import audit_questions, questions_text
+
+    if output.html is not None or output.page is not None:
+        raise VttdataError(
+            f"--page is for datasets and tables of foils, and {dataset} is a table of questions; vttdata build "
+            f"questions --set annotations={dataset} makes a dataset of it."
+        )
+    answers = audit_questions(questions)
+    found = {"questions": len(questions), "attacks": [answer.as_json() for answer in answers]}
+    print(json.dumps(found, indent=2) if output.as_json else questions_text(answers, len(questions)))
+    return DONE
+
+
+def _write_foil_pages(dataset: str, found: _AttackedFoils, output: _Output) -> None:
+    from vttdata.compose.input_captions import is_table
+    from vttdata.load.lookup import find_dataset
+
+    folder = None if is_table(dataset) else find_dataset(dataset)
+    if output.page is not None:
+        from vttdata.compose.audit_page import format_foil_page
+
+        command_line = f"vttdata audit {dataset} --page {output.page.name}"
+        page_of = dataset if folder is None else str(folder)
+        write_whole(output.page, format_foil_page(page_of, command_line, *found))
+    if output.html is not None:
+        from vttdata.report.audit_report import foil_audit_page
+
+        page = foil_audit_page(folder, dataset, found.attacks, output.videos, same_texts=found.same_texts)
+        write_whole(output.html, page)
 
 
 def _read_texts(path: Path) -> list[list[str]]:

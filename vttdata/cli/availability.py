@@ -1,4 +1,4 @@
-"""Check which videos of a dataset are still there (``vttdata availability``)."""
+"""Find out which videos of a dataset still exist (``vttdata verify --videos`` and ``--online``)."""
 
 from __future__ import annotations
 
@@ -8,102 +8,95 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import FILE, POSITIVE, Command, dataset_argument, json_option, option, out_option
+from vttdata.cli.exit_codes import DIFFERENT, DONE
 from vttdata.errors import VttdataError
 
+if TYPE_CHECKING:
+    from vttdata.compose.availability import DatasetVideos
 
-@click.command(
-    "availability",
-    cls=Command,
-    not_on_windows=True,
-    notes=[
-        "Wherever the name of a protocol goes, the file protocol.json goes as well: load_dataset(NAME, "
-        "'protocol.json'), vttdata evaluate --config protocol.json, vttdata audit --config protocol.json, and "
-        "protocols in a recipe."
-    ],
-    examples=[
-        "vttdata availability vttdata/msrvtt --videos videos --out there",
-        "vttdata availability vttdata/msrvtt --online --out there",
-    ],
-)
-@dataset_argument
-@option("--videos DIR", "Look for files <source_id>.<extension>, or <video_id>.<extension>, in this folder.", type=FILE)
-@option("--online", "Ask the sites by yt-dlp, without downloading, one video after another.", is_flag=True)
-@out_option("Write availability.csv, a row for each source, and protocol.json, the clips that are there.")
-@json_option
-@option("--limit N", "Ask about this many sources only, in their order.", type=POSITIVE, group="Online")
-@option("--sleep SECONDS", "Pause before each question.", type=click.FloatRange(min=0), default=5.0, group="Online")
-def command(
-    dataset: str, videos: Path | None, online: bool, out: Path, as_json: bool, limit: int | None, sleep: float
+
+def check_availability(
+    dataset: str, out: Path, *, videos: Path | None, limit: int | None, sleep: float, as_json: bool
 ) -> int:
-    """Find out which videos of a dataset are still there.
+    """Look for the videos of a dataset, print what was found, and write the table of sources and the protocol.
 
-    The same command goes on where it was interrupted, and asks again where an answer was not about the video.
+    The same call goes on where it was interrupted, and asks again where an answer was not about the video.
+
+    Args:
+        dataset: as for `vttdata.load.lookup.find_dataset`.
+        out: folder of the table and the protocol.
+        videos: folder with files named by source or clip, or a list of ids; None to ask the sites.
+        limit: number of sources to ask about; None for all.
+        sleep: seconds before each question.
+        as_json: print the counts as JSON.
+
+    Returns:
+        The exit code: `DIFFERENT` if a video is gone.
+
+    Raises:
+        VttdataError: if there is no such dataset or folder, or `out` holds answers of sites and `videos` is given.
     """
-    from vttdata.collect.reachability import addresses
-    from vttdata.collect.settings import CollectSettings, LimitSettings
     from vttdata.compose.availability import (
         PROTOCOL,
-        TABLE,
         answered_online,
         availability_text,
         available_protocol,
         check_files,
-        check_online,
         read_table_of,
         read_videos,
         write_answers,
     )
     from vttdata.load.lookup import find_dataset
 
-    if (videos is not None) == online:
-        raise VttdataError("Give either --videos DIR or --online.")
-    if limit is not None and not online:
-        raise VttdataError("--limit goes with --online; files are all looked for.")
-
-    def today() -> str:
-        return datetime.datetime.now(datetime.UTC).date().isoformat()
-
     known_videos = read_videos(find_dataset(dataset))
-    if videos is not None:
-        if answered_online(read_table_of(out)):
-            raise VttdataError(
-                f"{out}: holds answers of sites, which take long to get; choose another folder with --out."
-            )
-        write_answers(out, {}, check_files(known_videos, videos, today()))
+    if videos is None:
+        _ask_sites(known_videos, out, limit=limit, sleep=sleep)
+    elif answered_online(read_table_of(out)):
+        raise VttdataError(f"{out}: holds answers of sites, which take long to get; choose another folder with --out.")
     else:
-        earlier = {
-            source: answer
-            for source, answer in answered_online(read_table_of(out)).items()
-            if source in known_videos.urls
-        }
-        asked = [(source, url) for source, url in known_videos.urls.items() if source not in earlier][:limit]
-        # A question takes seconds; one that takes longer is asked again by the next run.
-        settings = CollectSettings(
-            manifest=TABLE, sleep_seconds=sleep, retries=1, backoff_seconds=1, limits=LimitSettings(seconds_per_item=60)
-        )
-        answers = check_online(asked, settings, today, addresses(known_videos.urls.values()))
-        bar = click.progressbar(answers, length=len(asked), label="Asking", file=sys.stderr, show_pos=True)
-        with bar if sys.stderr.isatty() else contextlib.nullcontext(answers) as shown:
-            write_answers(out, earlier, shown)
+        write_answers(out, {}, list(check_files(known_videos, videos, _today())))
     known = read_table_of(out)
-    date = max((answer.date for answer in known.values()), default=today())
+    date = max((answer.date for answer in known.values()), default=_today())
     protocol = available_protocol(known_videos, known, date)
     if protocol.splits:
         protocol.write(out / PROTOCOL)
+    counts = Counter(answer.available for answer in known.values())
     if as_json:
         clips = {split: len(ids) for split, ids in protocol.splits.items()}
-        counts = Counter(answer.available for answer in known.values())
         sources = {status: counts[status] for status in ("yes", "no", "unknown")}
         report = {"sources": sources, "clips": clips, "protocol": protocol.label, "digest": protocol.digest}
         print(json.dumps(report, indent=2))
     else:
-        written = (
-            f"Protocol: {protocol.label} ({out / PROTOCOL})" if protocol.splits else "No clip is known to be there."
-        )
+        written = f"Protocol: {protocol.label} ({out / PROTOCOL})" if protocol.splits else "No video is known to exist."
         print(f"{availability_text(known_videos, known)}\n\n{written}")
-    return DONE
+    return DIFFERENT if counts["no"] else DONE
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def _ask_sites(known_videos: DatasetVideos, out: Path, *, limit: int | None, sleep: float) -> None:
+    """Ask about the sources that no answer is known of, with a bar on a terminal, and write each answer."""
+    from vttdata.collect.reachability import addresses
+    from vttdata.collect.settings import CollectSettings, LimitSettings
+    from vttdata.compose.availability import TABLE, answered_online, check_online, read_table_of, write_answers
+    from vttdata.subprocesses import check_system
+
+    check_system("'vttdata verify --online'")
+    earlier = {
+        source: answer for source, answer in answered_online(read_table_of(out)).items() if source in known_videos.urls
+    }
+    unanswered = [(source, url) for source, url in known_videos.urls.items() if source not in earlier][:limit]
+    # A question takes seconds; one that takes longer is asked again by the next run.
+    settings = CollectSettings(
+        manifest=TABLE, sleep_seconds=sleep, retries=1, backoff_seconds=1, limits=LimitSettings(seconds_per_item=60)
+    )
+    answers = check_online(unanswered, settings, _today, addresses(known_videos.urls.values()))
+    bar = click.progressbar(answers, length=len(unanswered), label="Asking", file=sys.stderr, show_pos=True)
+    with bar if sys.stderr.isatty() else contextlib.nullcontext(answers) as shown:
+        write_answers(out, earlier, shown)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from vttdata.cli.exit_codes import DONE, INCOMPLETE
 from vttdata.cli.options import (
+    DATASET,
     POSITIVE,
     RECIPE,
     Command,
@@ -27,8 +28,7 @@ from vttdata.cli.options import (
 )
 from vttdata.cli.terminal import print_styled
 
-if TYPE_CHECKING:
-    from vttdata.pipeline.build_folder import Build
+_MAIN_REASONS = 4
 
 
 @click.command(
@@ -38,25 +38,35 @@ if TYPE_CHECKING:
     examples=[
         "vttdata build demo",
         "vttdata build own-folder --set collect.folder=VIDEOS --set name=me/street --out street",
-        "vttdata build street --set captions.file=captions.csv",
+        "vttdata build street --set clips.min_seconds=5 --set clips.max_seconds=15",
+        "vttdata build street --set captions.file=captions.csv --pin-from street",
     ],
     notes=[
-        "Of an earlier build, RECIPE may be the build folder, or its name in $VTTDATA_HOME or 'vttdata datasets': its "
+        "Of an earlier build, RECIPE may be the build folder, or its name in $VTTDATA_HOME or 'vttdata list': its "
         "stored settings are used, and --set changes some of them. A packaged recipe's name comes first; write ./demo "
         "for a folder of that name.",
     ],
 )
-@argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
+@argument(
+    "recipe", "RECIPE", "A YAML file, the name of a recipe that 'vttdata list' shows, or an earlier build.", type=RECIPE
+)
 @out_option(
     "Build folder.",
     required=False,
     show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>",
 )
 @replace_option("Give DIR to this build though it holds that of another recipe or name.")
-@set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
+@set_option("Override a key of the recipe, of which 'vttdata list RECIPE' shows many; may be repeated.")
 @columns_option("the tables of captions and videos")
+@option(
+    "--pin-from BUILD",
+    "Keep the splits of an earlier build or dataset when new videos come; it may be the same build.",
+    type=DATASET,
+)
+@option("--allow-caption-loss", "Go on though captions that were collected are dropped.", is_flag=True)
 @option("--workers N", "Worker processes.", type=POSITIVE, show_default="one per core, or all that fit on the cluster")
 @option("--retry-failed", "Try again what failed and may succeed now.", is_flag=True)
+@option("--force", "Look at everything, though nothing has changed since the build was finished.", is_flag=True)
 @option(
     "--engine NAME",
     "Where stages run; a file of vttdata/pipeline/executors or of your plugins.",
@@ -77,36 +87,45 @@ def command(
     replace: bool,
     settings: tuple[str, ...],
     columns: dict[str, str],
+    pin_from: str | None,
+    allow_caption_loss: bool,
     workers: int | None,
     retry_failed: bool,
+    force: bool,
     engine: str,
     ray_address: str | None,
     quiet: bool,
 ) -> int:
-    """Turn a recipe into a dataset.
+    """Build a dataset from your videos or official files, by a recipe.
 
     The build folder holds the dataset and what every stage kept and rejected. Stopped at any moment, the same command
     goes on where it was; after a change in the recipe, only what the change touches is done again. The build is known
-    by its name to 'vttdata datasets' and load_dataset, wherever its folder is.
+    by its name to 'vttdata list' and load_dataset, wherever its folder is.
     """
-    from vttdata.compose.build import build
-
     started = time.monotonic()
+    if pin_from is None and not retry_failed and not force:
+        from vttdata.compose.stamp import Request, find_unchanged
+        from vttdata.load.local_builds import make_known
+
+        unchanged = find_unchanged(Request(recipe, None if out is None else str(out), settings, columns))
+        if unchanged is not None:
+            folder, _ = unchanged
+            make_known(folder)
+            print_note("Nothing has changed since it was built; --force looks at everything.")
+            return print_summary(folder, started)
+    from vttdata.compose.build import AllowedLosses, Execution, Messages, build
+
     run = build(
         recipe,
         out=out,
         settings=settings,
         columns=columns,
-        workers=workers,
-        engine=engine,
-        ray_address=ray_address,
-        retry_failed=retry_failed,
-        replace=replace,
-        quiet=quiet,
-        on_stage_done=stage_printer(),
-        note=print_note,
+        pin_from=pin_from,
+        allow=AllowedLosses(earlier_build=replace, captions=allow_caption_loss),
+        execution=Execution(workers, engine, ray_address, retry_failed, force),
+        messages=Messages(quiet, stage_printer(), print_note),
     )
-    return print_summary(run, started)
+    return print_summary(run.folder, started)
 
 
 def stage_printer() -> Callable[[dict[str, Any]], None]:
@@ -128,32 +147,31 @@ def print_note(sentence: str) -> None:
     print_styled(f"vttdata: {sentence}", sys.stderr)
 
 
-def print_summary(run: Build, started: float) -> int:
+def print_summary(folder: Path, started: float) -> int:
     """Print what a finished build holds, its time, and what to do next; return the exit code."""
-    from vttdata.load.local_builds import builds_named, dataset_in
-    from vttdata.pipeline.attrition import main_losses
+    from vttdata.load.local_builds import builds_named, dataset_in, read_account
 
-    failures, retryable = run.too_many_failures(), run.retryable()
-    name = run.loaded.recipe.name
+    account = read_account(folder) or {}
+    name, stages, audit = account["recipe"], account["stages"], account.get("audit")
+    failures = too_many_failures(folder, account)
     first = next(iter(builds_named(name)), None)
-    is_known = first is not None and first.folder.resolve() == run.folder.resolve()
-    reference = name if is_known else str(run.folder)
-    done = f"{name} {run.loaded.recipe.version} is in {run.dataset}, after {duration_text(time.monotonic() - started)}"
+    reference = name if first is not None and first.folder.resolve() == folder.resolve() else str(folder)
+    done = f"{name} {account['version']} is in {folder / 'dataset'}, after {duration_text(time.monotonic() - started)}"
     print_styled(f"\n{done}", bold=True, fg="red" if failures else "green")
-    if run.audit is not None:
-        print_styled(contents_text(run.audit))
-    if dataset_in(run.folder) is not None:
+    if audit is not None:
+        print_styled(contents_text(audit))
+    if dataset_in(folder) is not None:
         print_styled(f"""Load it in Python: vttdata.load_dataset("{reference}")""")
-    losses = main_losses([table.tally.as_json() for table in run.tables])
+    losses = main_losses(stages)
     quoted = shlex.quote(reference)
     if losses:
         print_styled(f"Left out: {losses}; 'vttdata rejects {quoted}' says which and why")
     if not failures:
-        page = run.folder / "report.html"
-        print_styled(f"Next: {f'look at {page}; ' if page.is_file() else ''}{next_step(run, quoted)}")
-    for warning in (run.audit or {}).get("warnings", ()):
+        page = folder / "report.html"
+        print_styled(f"Next: {f'look at {page}; ' if page.is_file() else ''}{next_step(account, quoted)}")
+    for warning in (audit or {}).get("warnings", ()):
         print_styled(f"vttdata: WARNING: {warning}", sys.stderr, fg="yellow")
-    if retryable:
+    if retryable := sum(stage["retryable"] for stage in stages):
         print_styled(f"{retryable} of the failures may succeed now: --retry-failed tries them again", sys.stderr)
     if failures:
         print_styled(f"vttdata: {failures}", sys.stderr, fg="red")
@@ -167,17 +185,14 @@ def contents_text(audit: Mapping[str, Any]) -> str:
     return f"Clips: {clips}; captions: {captions:,}. {audit['verdict']}"
 
 
-def next_step(run: Build, reference: str) -> str:
+def next_step(account: Mapping[str, Any], reference: str) -> str:
     """Return what to do with a finished build, by its quoted name: give it captions, a licence, or to others."""
-    recipe = run.loaded.recipe
-    splits = (run.audit or {}).get("splits", {}).values()
-    if "captions" in type(recipe).model_fields and not sum(counts["captions"] for counts in splits):
+    splits = account.get("audit", {}).get("splits", {}).values()
+    if "captions" in account["settings"] and not sum(counts["captions"] for counts in splits):
         return f"have the clips captioned, then 'vttdata build {reference} --set captions.file=FILE'"
-    if recipe.licence == "unknown":
+    if account["settings"]["licence"] == "unknown":
         return f"state a licence, which publishing requires: 'vttdata build {reference} --set licence=cc-by-4.0'"
-    return (
-        f"'vttdata stats {reference}' counts it; 'vttdata publish {reference} USER/NAME --dry-run' prepares a version"
-    )
+    return f"'vttdata show {reference}' counts it; 'vttdata publish {reference} USER/NAME --dry-run' prepares a version"
 
 
 def duration_text(seconds: float) -> str:
@@ -188,3 +203,30 @@ def duration_text(seconds: float) -> str:
     return (
         f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
     )
+
+
+def main_losses(stages: Sequence[Mapping[str, Any]]) -> str:
+    """Return in words how much ``stages`` of ``build.json`` rejected or failed, and why mostly; empty for nothing."""
+    counts = [
+        (number, f"{prefix}{reason} ({stage['name']})")
+        for stage in stages
+        for prefix, numbers in (("", stage["rejected"]), ("failed: ", stage["failed"]))
+        for reason, number in numbers.items()
+    ]
+    main = sorted(counts, key=lambda count: -count[0])[:_MAIN_REASONS]
+    more = ", ..." if len(counts) > _MAIN_REASONS else ""
+    return ", ".join(f"{number:,} {reason}" for number, reason in main) + more
+
+
+def too_many_failures(folder: Path, account: Mapping[str, Any]) -> str | None:
+    """Return a sentence on the first stage of ``build.json`` in which a larger share failed than the recipe allows."""
+    allowed = account["settings"]["max_failed"]
+    for stage in account["stages"]:
+        failed, taken = sum(stage["failed"].values()), stage["in"]
+        if taken and failed / taken > allowed:
+            file = folder / "stages" / stage["name"] / "failed.parquet"
+            return (
+                f"The dataset is there, but in stage '{stage['name']}' {failed} of {taken} items failed and the "
+                f"recipe allows {allowed:.0%} (max_failed); {file} holds each with its reason."
+            )
+    return None

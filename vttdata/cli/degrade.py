@@ -39,17 +39,24 @@ from vttdata.errors import DescribeOSErrors
 def command(
     reference: str, out: Path, replace: bool, columns: dict[str, str], seed: int, variant: str, whole: bool
 ) -> int:
-    """Degrade captions, as controls for Direct Assessment.
+    """Spoil a part of each caption, to check that people rate with care.
 
-    Replaces a run of words of each caption, neither its first nor its last, by a run from the human caption of another
-    source (Graham, Awad and Smeaton, PLOS ONE 2018). Writes DIR/degraded.parquet, one row a caption with where its
-    words come from, and DIR/rejected.parquet, the captions that were left out and why.
+    Such captions are controls of Direct Assessment (Graham, Awad and Smeaton, PLOS ONE 2018): a run of words of each,
+    neither its first nor its last, gives way to a run from the human caption of another source. Writes
+    DIR/degraded.parquet, one row a caption with where its words come from, and DIR/rejected.parquet, the captions that
+    were left out and why.
     """
     from vttdata.compose.build import composed_build
     from vttdata.compose.degraded_tables import DEGRADED, REJECTED
+    from vttdata.dataset.manifest import MANIFEST
+    from vttdata.dataset.provenance import PROVENANCE
+    from vttdata.dataset.replace_folder import DATASET
+    from vttdata.files.own_folder import check_own_files
     from vttdata.load.output_folder import check_output
 
     check_output(out, {"tables"}, replace=replace)
+    if not replace:
+        check_own_files(out, DATASET, (DEGRADED, REJECTED, PROVENANCE, MANIFEST))
     recipe = {
         "name": "local/degraded",
         "builder": "degraded",

@@ -21,7 +21,7 @@ from vttdata.cli.verify import find_tables
 @argument("new", "NEW", "Another version of it.", type=DATASET)
 @json_option
 def command(old: str, new: str, as_json: bool) -> int:
-    """Compare two datasets row by row.
+    """Compare two versions of a dataset row by row.
 
     Prints what was added, removed, changed (and in which columns) or moved to another split in each configuration, with
     examples, and the version number that the newer one needs.

@@ -41,6 +41,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
         "vttdata evaluate vttdata/msrvtt similarity.npz --train-split train --against other.npz",
         "vttdata evaluate vttdata/activitynet-foil scores.csv",
         "vttdata evaluate vttdata/charades-sta spans.csv --task grounding",
+        "vttdata evaluate vttdata/tempcompass answers.json --config questions/yes_no --rules tempcompass-1",
         "vttdata evaluate vttdata/msrvtt --baseline category-caption",
     ],
 )
@@ -50,20 +51,21 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     "[PREDICTIONS]",
     "Captions: COCO results (JSON), JSON lines, CSV or TSV with video_id and caption. Retrieval: .npz with similarity "
     "(queries x videos), query_ids and video_ids, or a TREC run. Foils: a table with foil_id, true_score and "
-    "foil_score, or foil_id and preferred (true, foil, tie). Grounding: a table with video_id, start and end.",
+    "foil_score, or foil_id and preferred (true, foil, tie). Grounding: a table with video_id, start and end. "
+    "Questions: a table with question_id (or video_id and question) and prediction, or a folder of such files.",
     type=FILE,
     required=False,
 )
 @option(
     "--task NAME",
-    "What the predictions are: captioning, retrieval, foils or grounding.",
+    "What the predictions are: captioning, retrieval, foils, grounding, moments or questions.",
     type=Names("task", "vttdata.evaluate.tasks:TASKS.files"),
     show_default="by the dataset and the file",
 )
 @split_option("The split whose items are scored.", show_default="test, or the only one")
 @config_option(
-    "clips, or a protocol; of a set of foils foils or paragraphs.",
-    show_default="clips; foils of a set of foils",
+    "clips, or a protocol; of a set of foils foils or paragraphs; questions, or questions/KIND.",
+    show_default="clips; foils of a set of foils; questions of a dataset of them",
 )
 @metric_option(
     "A metric, or one of its columns, such as bleu4 or t2v/r@1; may be repeated.",
@@ -87,7 +89,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 )
 @option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
 @option("--out DIR", "Write evaluation.json and the values of all items into this folder.", type=FILE)
-@option("--html FILE", "Write the scores, with the best and the worst items, as a page to look at.", type=FILE)
+@option("--page FILE", "Write the scores, and the best and worst items, as a page for the browser (.html).", type=FILE)
 @json_option
 @option(
     "--missing",
@@ -110,6 +112,21 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     group="Items",
 )
 @option(
+    "--rules NAME",
+    "Of questions: the rules that read answers in free text, such as tempcompass-1 or first-word-1.",
+    type=Names("rules", "vttdata.evaluate.answers:RULES.keys"),
+    show_default="standard-1",
+    group="Items",
+)
+@option(
+    "--permuted FILE",
+    "Of questions: answers to the same questions with their options in another order, which the column options says; "
+    "reports agreement and circular accuracy; may be repeated.",
+    type=FILE,
+    multiple=True,
+    group="Items",
+)
+@option(
     "--tokenizer NAME",
     "Of captioning metrics: ptb-3.4.1, unicode or none.",
     show_default="ptb-3.4.1 for English, else unicode",
@@ -122,32 +139,35 @@ def command(
     predictions: Path | None,
     baseline: str | None,
     out: Path | None,
-    html: Path | None,
+    page: Path | None,
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Score predictions on exactly the items of a benchmark.
+    """Score captions, rankings, foil choices, spans or answers.
 
-    Captioning, retrieval, telling true captions from foils, or temporal grounding; with intervals, differences to
-    another system, scores of items that leak from training, and tables by category and length.
+    Captioning, retrieval, telling true captions from foils, temporal grounding, or questions, on exactly the items of
+    the benchmark; with intervals, differences to another system, scores of items that leak from training, and tables by
+    category and length; of questions with what is reachable without videos.
     """
-    from vttdata.evaluate.evaluation import evaluate
+    from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
     from vttdata.evaluate.report import check_folder
 
     if (predictions is None) == (baseline is None):
         raise VttdataError("Give either a file of predictions or --baseline NAME.")
     if out is not None:
         check_folder(out)
-    if html is not None:
-        check_output_file(html, HTML)
+    if page is not None:
+        check_output_file(page, HTML)
     inputs = read_metric_inputs(options)
-    report = evaluate(dataset, predictions, baseline=baseline, inputs=inputs, **options)
+    selection = {name: options.pop(name) for name in ("split", "metrics", "against", "train_split")}
+    settings = EvaluationSettings(inputs=inputs, **options)
+    report = evaluate(dataset, predictions, baseline=baseline, settings=settings, **selection)
     if out is not None:
         report.write(out)
-    if html is not None:
+    if page is not None:
         from vttdata.load.lookup import find_dataset
         from vttdata.report.evaluation_report import evaluation_page
 
-        write_whole(html, evaluation_page(report, find_dataset(dataset), predictions))
+        write_whole(page, evaluation_page(report, find_dataset(dataset), predictions))
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
     return DONE

@@ -38,7 +38,7 @@ class ExportCommand(Command):
 @dataset_argument
 @option(
     "--format NAME",
-    "A format.",
+    "One of the formats below.",
     name="format_name",
     type=Names("format", "vttdata.export.formats:export_formats"),
     required=True,
@@ -63,7 +63,7 @@ class ExportCommand(Command):
 def command(
     dataset: str, format_name: str, out: Path, split: str | None, config: str | None, captions: Path | None
 ) -> int:
-    """Write a dataset in a format that other code reads.
+    """Write a dataset for other programs: COCO, lmms-eval, retrieval.
 
     DIR/README.md says how the files are read and by which rules they were written. An earlier export in DIR is replaced
     as a whole.

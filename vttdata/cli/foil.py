@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ from vttdata.cli.options import (
     setting,
 )
 
-foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSettings", group="Choice of foils")
+foil_setting = partial(setting, settings="vttdata.generate.foils.settings:FoilSettings", group="Choice of foils")
 
 
 @click.command(
@@ -45,7 +47,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @setting(
     "--selection balanced|paper|random",
     "How foils are chosen: balanced against blind solving, by lowest perplexity as in the paper, or at random.",
-    settings="vttdata.generate.foils.search:FoilSettings",
+    settings="vttdata.generate.foils.settings:FoilSettings",
 )
 @option(
     "--scorer ngram|MODEL",
@@ -105,25 +107,23 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 )
 @quiet_option
 def command(reference: str, out: Path, replace: bool, quiet: bool, **options: Any) -> int:
-    """Make pairs of a true caption and a false one.
+    """Make wrong captions, or foils, that only the video can refute.
 
-    Swaps visible things in captions for others that no caption of the video speaks of, and chooses the foils so that
-    the set cannot be solved without looking at the videos.
+    Makes pairs of a true caption and a false one: swaps visible things in captions for others that no caption of the
+    video speaks of, and chooses the foils so that the set cannot be solved without looking at the videos.
     """
     from vttdata.compose.build import composed_build
-    from vttdata.dataset.manifest import MANIFEST
-    from vttdata.dataset.replace_folder import replace_folder
-    from vttdata.generate.foils.blind.questions import questions_text
-    from vttdata.generate.foils.blind.shortcuts import attacks_text
+    from vttdata.dataset.replace_folder import DATASET, replace_folder
+    from vttdata.generate.blind.questions import questions_text
+    from vttdata.generate.blind.shortcuts import attacks_text
     from vttdata.load.local_builds import ACCOUNT, register_build
-    from vttdata.load.output_folder import check_output, check_removable
+    from vttdata.load.output_folder import BUILD, check_output
 
     check_output(out, {"foils"}, replace=replace)
-    check_removable(out)
-    settings = foil_recipe(reference, **options)
-    marker = ACCOUNT if (out / ACCOUNT).is_file() else MANIFEST
+    settings = foil_recipe(reference, options)
+    kind = BUILD if (out / ACCOUNT).is_file() else DATASET
     with (
-        replace_folder(out, marker=marker) as partial_folder,
+        replace_folder(out, kind) as partial_folder,
         composed_build(settings, "foil", out, quiet=quiet) as (run, made),
     ):
         run.dataset.rename(partial_folder)
@@ -137,39 +137,24 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     return DONE
 
 
-def foil_recipe(
-    reference: str,
-    *,
-    columns: dict[str, str],
-    seed: int,
-    name: str,
-    licence: str,
-    scorer: str,
-    judges: tuple[str, ...],
-    device: str,
-    pipeline: str | None,
-    lexicon: Path | None,
-    verdicts: Path | None,
-    **foils: Any,
-) -> dict[str, Any]:
-    """Return the recipe for the builder ``foils`` that the options of the command stand for.
+def foil_recipe(reference: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recipe for the builder ``foils`` that the input and the options of the command stand for."""
+    from vttdata.generate.foils.settings import FoilSettings
 
-    `foils` has fields of `FoilSettings`.
-    """
+    paths = {name: options[name] and str(options[name]) for name in ("lexicon", "verdicts")}
     return {
-        "name": name,
+        "name": options["name"],
         "builder": "foils",
-        "seed": seed,
-        "licence": licence,
+        "seed": options["seed"],
+        "licence": options["licence"],
         "input": reference,
-        "columns": columns,
-        "foils": foils,
-        "scorer": _absolute(scorer) if scorer != "ngram" else scorer,
-        "judges": [_absolute(judge) for judge in judges],
-        "device": device,
-        "pipeline": pipeline and _absolute(pipeline),
-        "lexicon": lexicon and str(lexicon),
-        "verdicts": verdicts and str(verdicts),
+        "columns": options["columns"],
+        "foils": {field.name: options[field.name] for field in dataclasses.fields(FoilSettings)},
+        "scorer": _absolute(options["scorer"]) if options["scorer"] != "ngram" else "ngram",
+        "judges": [_absolute(judge) for judge in options["judges"]],
+        "device": options["device"],
+        "pipeline": options["pipeline"] and _absolute(options["pipeline"]),
+        **paths,
     }
 
 

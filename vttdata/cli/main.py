@@ -30,10 +30,22 @@ from vttdata.version import __version__
 
 COMPLETION_VARIABLE = "_VTTDATA_COMPLETE"
 
+# What the help lists, by what it is for.
+SECTIONS = {
+    "Build": ("build", "foil", "degrade", "fetch", "list", "new"),
+    "Look": ("show", "rejects", "video"),
+    "Check": ("audit", "verify", "diff", "protocol"),
+    "People": ("people",),
+    "Score": ("evaluate", "metric"),
+    "Share": ("export", "publish"),
+}
+
 cli = CommandFolder(
     "vttdata",
     package="vttdata.cli",
-    help="Build and load video-to-text benchmarks that can be trusted.",
+    sections=SECTIONS,
+    help="Build, check, score with and share video-to-text benchmarks.\n\n"
+    "'vttdata build demo' is a first try; 'vttdata COMMAND --help' has options and examples.",
     notes=(SUMMARY,),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
 )

@@ -18,7 +18,7 @@ import os
 import pkgutil
 import re
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +27,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from vttdata.cli.exit_codes import BAD_INPUT
-from vttdata.cli.removed import check_not_removed
+from vttdata.cli.removed_commands import check_not_removed
 
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
@@ -118,14 +118,23 @@ class Command(click.Command):
 
 
 class CommandFolder(Command, click.Group):
-    """Group of the commands that the modules of a package define as `command`, each imported when it is needed."""
+    """Group of the commands that the modules of a package define as `command`, each imported when it is needed.
+
+    Args:
+        package: whose modules are searched.
+        sections: names of commands by the title that the help lists them under, in this order.
+        others: as for `Command`.
+    """
 
     collect_usage_pieces = click.Group.collect_usage_pieces
     format_options = click.Group.format_options
 
-    def __init__(self, *args: Any, package: str, **others: Any) -> None:
+    def __init__(
+        self, *args: Any, package: str, sections: Mapping[str, Sequence[str]] | None = None, **others: Any
+    ) -> None:
         super().__init__(*args, **others)
         self.package = package
+        self._sections = dict(sections or {})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; without any, print the help and end as after bad usage."""
@@ -139,6 +148,25 @@ class CommandFolder(Command, click.Group):
         modules = pkgutil.iter_modules(importlib.import_module(self.package).__path__)
         names = [module.name.replace("_", "-") for module in modules]
         return [name for name in names if self.get_command(ctx, name) is not None]
+
+    def list_sections(self, ctx: click.Context) -> dict[str, list[str]]:
+        """Return the names of the commands by the titles of their sections; those of no section come last."""
+        names = self.list_commands(ctx)
+        sections = {title: [name for name in listed if name in names] for title, listed in self._sections.items()}
+        listed = {name for section in sections.values() for name in section}
+        sections["Other" if self._sections else "Commands"] = [name for name in names if name not in listed]
+        return {title: section for title, section in sections.items() if section}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections with the commands of each, all descriptions in one column."""
+        sections = self.list_sections(ctx)
+        width = max((len(name) for section in sections.values() for name in section), default=0)
+        for title, section in sections.items():
+            with formatter.section(title):
+                commands = ((name, self.get_command(ctx, name)) for name in section)
+                formatter.write_dl(
+                    [(name.ljust(width), command.short_help or "") for name, command in commands if command is not None]
+                )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import a command, whose module has ``_`` for ``-``; None where there is none of this name."""
@@ -180,6 +208,8 @@ class GroupedOption(click.Option):
             others.setdefault("metavar", "|".join(map(str, others["type"].choices)))
         super().__init__(*args, **others)
         self.group = group
+        if not self.is_flag:
+            self.metavar = self.metavar or self.type.name.upper()
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the names and the help, with defaults in words written like those in values."""
@@ -318,10 +348,11 @@ class Names(ParamType):
 def _recipe_names() -> Iterable[str]:
     from vttdata.recipe import packaged
 
-    return [*packaged.recipes(), *_dataset_names()]
+    return [*packaged.recipes(), *known_datasets()]
 
 
-def _dataset_names() -> Iterable[str]:
+def known_datasets() -> Iterable[str]:
+    """Return the names of the datasets on this machine."""
     from vttdata.load.local_builds import local_builds
 
     return (build.name for build in local_builds() if build.dataset is not None)
@@ -340,8 +371,8 @@ class DatasetParts(ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Complete names; without a dataset those of splits that every benchmark has."""
-        from vttdata.dataset.columns import is_protocol
         from vttdata.dataset.front_matter import read_layout
+        from vttdata.dataset.rows import is_protocol
         from vttdata.errors import VttdataError
         from vttdata.load.local_builds import builds_named, dataset_in
 
@@ -350,7 +381,7 @@ class DatasetParts(ParamType):
         with contextlib.suppress(VttdataError, OSError):
             folder = dataset_in(Path(reference)) or next((build.dataset for build in builds_named(reference)), None)
             if reference and folder is not None:
-                files = read_layout(folder, None).files
+                files = read_layout(folder, None, check_rows=False).files
         splits = dict.fromkeys(split for by_split in files.values() for split in by_split)
         configs = [name for name in files if name in ("clips", "foils", "paragraphs") or is_protocol(name)]
         names = list(splits) if self.name == "split" else configs
@@ -379,7 +410,7 @@ class SettingName(ParamType):
 
 
 RECIPE = Names("recipe", _recipe_names, files=True)
-DATASET = Names("dataset", _dataset_names, files=True)
+DATASET = Names("dataset", known_datasets, files=True)
 
 
 class FilePath(click.Path):
@@ -484,7 +515,7 @@ def input_argument(more: str = "") -> Callable[[F], F]:
 
 json_option = option("--json", "Print JSON.", name="as_json", is_flag=True)
 judgments_argument = argument(
-    "judgments", "JUDGMENTS...", "Sets of judgments, as of 'evaluate-metric'.", type=DATASET, nargs=-1, required=True
+    "judgments", "JUDGMENTS...", "Sets of judgments, as of 'metric test'.", type=DATASET, nargs=-1, required=True
 )
 scores_option = option(
     "--scores FILE",

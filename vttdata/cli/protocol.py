@@ -14,18 +14,21 @@ from vttdata.errors import VttdataError
 @click.command(
     "protocol",
     cls=Command,
-    notes=["Lists whose licence does not allow it are not shipped; the message says which list is needed."],
-    examples=["vttdata protocol", "vttdata protocol msrvtt-9k vttdata/msrvtt --list test=ids.csv --out 9k.json"],
+    notes=[
+        "'vttdata list' has the protocols. Lists whose licence does not allow it are not shipped; the message says "
+        "which list is needed. Where the name of a protocol goes, the file goes as well: load_dataset(NAME, "
+        "'9k.json'), vttdata evaluate --config 9k.json, vttdata audit --config 9k.json, and protocols in a recipe."
+    ],
+    examples=["vttdata protocol msrvtt-9k vttdata/msrvtt --list test=ids.csv --out 9k.json"],
 )
 @argument(
     "name",
-    "[PROTOCOL]",
-    "Name of the protocol; without one, all are listed.",
-    type=Names("protocol", "vttdata.compose.published_protocols:protocol_specifications"),
-    required=False,
+    "PROTOCOL",
+    "Name of the protocol.",
+    type=Names("protocol", "vttdata.recipe.packaged:protocols"),
 )
-@argument("dataset", "[DATASET]", "The dataset of its benchmark.", type=DATASET, required=False)
-@option("--out FILE", "Write the protocol file (.json) here.", type=FILE)
+@argument("dataset", "DATASET", "The dataset of its benchmark.", type=DATASET)
+@option("--out FILE", "Write the protocol file (.json) here.", type=FILE, required=True)
 @option(
     "--list SPLIT=FILE",
     "Ids of a split whose list is yours: a table with a column video_id, or one id a line; may be repeated.",
@@ -33,24 +36,14 @@ from vttdata.errors import VttdataError
     type=SplitWithFile("split"),
     multiple=True,
 )
-def command(name: str | None, dataset: str | None, out: Path | None, lists: tuple[tuple[str, Path | None], ...]) -> int:
-    """List the protocols of the literature, or make the file of one for a dataset.
+def command(name: str, dataset: str, out: Path, lists: tuple[tuple[str, Path | None], ...]) -> int:
+    """Make the splits that papers use, such as MSR-VTT 1k-A.
 
-    The number of clips and, where it is known, the digest are checked.
+    Writes a protocol file: the ids of each split. The number of clips and, where it is known, the digest are checked.
     """
-    from vttdata.compose.published_protocols import make_protocol, protocol_specifications, read_specification
-    from vttdata.files.table_formats import align_columns
+    from vttdata.compose.published_protocols import make_protocol
     from vttdata.load.lookup import find_dataset
 
-    if name is None:
-        rows = [("protocol", "benchmark", "what it is")]
-        for known, path in protocol_specifications().items():
-            published = read_specification(path)
-            rows.append((known, published.benchmark, f"{published.description} ({published.citation})"))
-        print(align_columns(rows, left=range(3)))
-        return DONE
-    if dataset is None or out is None:
-        raise VttdataError(f"Give a dataset and a file to write: vttdata protocol {name} DATASET --out FILE.json.")
     if out.suffix != ".json":
         raise VttdataError(f"{out}: the name of a protocol file ends in .json.")
     files = {split: file for split, file in lists if file is not None}

@@ -25,7 +25,7 @@ from vttdata.cli.options import Command, argument, dataset_argument, option
 @option("--dry-run", "Check, print what would change, and stop.", is_flag=True)
 @option("--allow-incomplete", "Publish a dataset that lacks items whose processing was cut short.", is_flag=True)
 @option("--endpoint URL", "URL of another Hub.", show_default="HF_ENDPOINT", group="Target")
-@option("--tag VERSION", "Refuse a dataset of another version than this one.", group="Target")
+@option("--tag VERSION", "Publish only if the dataset is of this version, which this does not set.", group="Target")
 def command(
     dataset: str,
     repo_id: str,
@@ -35,12 +35,13 @@ def command(
     endpoint: str | None,
     tag: str | None,
 ) -> int:
-    """Publish a dataset on the HuggingFace Hub as a version.
+    """Share a dataset on the HuggingFace Hub, as a version.
 
     Checks the dataset (files as they were built, tables and card in agreement, complete, no leaks, a licence), prints
     what would change, then changes it in one commit with the tag v<version>. Rows that differ from the published
-    version need a higher version, and the card lists them. Interrupted at any moment, nothing incomplete is visible,
-    and the same command goes on.
+    version need a higher version, which 'vttdata build NAME --set version=1.1.0' gives, and the card lists them;
+    'vttdata diff' shows them before. Interrupted at any moment, nothing incomplete is visible, and the same command
+    goes on.
     """
     from huggingface_hub.utils.tqdm import disable_progress_bars
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import shlex
+from pathlib import Path
 
 import click
 
@@ -19,28 +21,36 @@ _SHOWN_OF_STAGE = 20
     "rejects",
     cls=Command,
     notes=["The same is in the build folder: stages/STAGE/rejected.parquet and failed.parquet."],
-    examples=["vttdata rejects street", "vttdata rejects street --stage filter"],
+    examples=[
+        "vttdata rejects street",
+        "vttdata rejects street --stage filter",
+        "vttdata rejects street --video walk.mp4",
+    ],
 )
 @argument("build", "BUILD", "A build folder, or the name of a local build.", type=DATASET)
 @option("--stage NAME", "All of this stage, such as screen or captions.", show_default="some of each")
+@option("--video NAME", "Why this video, by its file, address or id, has no clip or not more, in one line.")
 @json_option
-def command(build: str, stage: str | None, as_json: bool) -> int:
-    """List what a build rejected, or failed to process, and why.
+def command(build: str, stage: str | None, video: str | None, as_json: bool) -> int:
+    """Say why a video has no clip: what a build left out, and why.
 
-    A line for each source, clip or caption: stage, id, file of the source, reason, and the value with its limit.
+    A line for each source, clip or caption that was rejected or failed: stage, id, file of the source, reason, and the
+    value with its limit.
     """
-    from vttdata.files.table_formats import align_columns
     from vttdata.load.local_builds import find_build
-    from vttdata.pipeline.attrition import read_rejects, stages_of_build
+    from vttdata.pipeline.attrition import explain_video, read_rejects, stages_of_build
 
     folder = find_build(build)
     if folder is None:
-        raise VttdataError(
-            f"There is no build '{build[:80]}' on this machine; 'vttdata datasets' lists those there are."
-        )
+        raise VttdataError(f"There is no build '{build[:80]}' on this machine; 'vttdata list' shows those there are.")
+    if video is not None:
+        if stage is not None or as_json:
+            raise VttdataError("--video says one line; leave out --stage and --json.")
+        print(explain_video(folder, video))
+        return DONE
     stages = stages_of_build(folder)
     if not stages and stage is None and not as_json:
-        print(f"Nothing was built in {folder} yet; 'vttdata build {folder}' goes on.")
+        print(f"Nothing was built in {folder} yet; 'vttdata build {shlex.quote(str(folder))}' goes on.")
         return DONE
     if stage is not None and stage not in stages:
         raise VttdataError(f"{folder}: has no stage '{stage[:80]}'; there are {', '.join(stages) or 'none yet'}.")
@@ -49,15 +59,23 @@ def command(build: str, stage: str | None, as_json: bool) -> int:
         entries = [dataclasses.asdict(reject) for name in chosen for reject in read_rejects(folder, name)]
         print(json.dumps(entries, indent=2, ensure_ascii=False))
         return DONE
+    _print_rejects(build, folder, chosen, None if stage is not None else _SHOWN_OF_STAGE)
+    return DONE
+
+
+def _print_rejects(build: str, folder: Path, stages: list[str], shown: int | None) -> None:
+    from vttdata.files.table_formats import align_columns
+    from vttdata.pipeline.attrition import read_rejects
+
     rows, hidden = [("stage", "id", "file", "reason", "detail")], []
-    for name in chosen:
+    for name in stages:
         rejects = read_rejects(folder, name)
-        for reject in itertools.islice(rejects, None if stage is not None else _SHOWN_OF_STAGE):
+        for reject in itertools.islice(rejects, shown):
             reason = f"failed: {reject.reason}" if reject.failed else reject.reason
             rows.append((reject.stage, reject.id, reject.file or "-", reason, reject.detail))
         if more := sum(1 for _ in rejects):
             hidden.append(f"{more:,} more of stage {name}: vttdata rejects {build} --stage {name}")
-    print(align_columns(rows, left=range(5)) if len(rows) > 1 else "Nothing was rejected, and nothing failed.")
+    nothing = "Nothing was rejected, and nothing failed."
+    print(align_columns(rows, left=range(5)) if len(rows) > 1 else nothing)
     if hidden:
         print("", *hidden, sep="\n")
-    return DONE

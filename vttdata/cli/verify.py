@@ -1,7 +1,8 @@
-"""Check the files of a dataset and rebuild it (``vttdata verify``)."""
+"""Check the files of a dataset, rebuild it, or look for its videos (``vttdata verify``)."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 import time
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vttdata.cli.availability import check_availability
 from vttdata.cli.exit_codes import DIFFERENT, DONE
-from vttdata.cli.options import DATASET, Command, dataset_argument, option, set_option
+from vttdata.cli.options import DATASET, FILE, POSITIVE, Command, dataset_argument, option, out_option, set_option
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
@@ -25,8 +27,22 @@ _MAX_NAMES = 5
 @click.command(
     "verify",
     cls=Command,
-    notes=["Exit codes: 0 all is as it was; 4 files or rows differ; 2 bad usage or input."],
-    examples=["vttdata verify vttdata/demo", "vttdata verify vttdata/msrvtt-degraded --set annotations=FOLDER"],
+    notes=[
+        "Without --rebuild, --set or --input, only the files are compared with the manifest beside them. A dataset is "
+        "built again from the recipe in it; for one of your own videos, give --set collect.folder=VIDEOS.",
+        "--videos and --online look for the videos and check nothing else. The same command goes on where it was "
+        "interrupted, and asks again where an answer was not about the video. Where the name of a protocol goes, the "
+        "file protocol.json goes as well, as in vttdata evaluate --config there/protocol.json.",
+        "Exit codes: 0 all is as it was; 4 files or rows differ, or videos are gone; 1 stopped, the same command goes "
+        "on; 2 bad usage or input.",
+    ],
+    examples=[
+        "vttdata verify vttdata/demo",
+        "vttdata verify vttdata/msrvtt-degraded --rebuild",
+        "vttdata verify vttdata/vatex --set annotations=FOLDER",
+        "vttdata verify vttdata/msrvtt --videos videos --out there",
+        "vttdata verify vttdata/msrvtt --online --out there",
+    ],
 )
 @dataset_argument
 @set_option("What its recipe needs, such as annotations=FOLDER, or another value to try; may be repeated.")
@@ -36,21 +52,88 @@ _MAX_NAMES = 5
     name="reference",
     type=DATASET,
 )
-@option("--rebuild", "Build it again, also where that needs no input.", is_flag=True, group="Extent")
+@option(
+    "--videos DIR",
+    "Look for the dataset's videos, as <source_id>.<extension> or <video_id>.<extension>, in this folder, or for their "
+    "ids in this list.",
+    type=FILE,
+)
+@option(
+    "--online",
+    "Ask the sites whether the dataset's videos are still there, by yt-dlp, without downloading.",
+    is_flag=True,
+)
+@out_option(
+    "With --videos or --online: write availability.csv, a row for each source, and protocol.json, the clips whose "
+    "video is there.",
+    required=False,
+)
+@option(
+    "--rebuild",
+    "Build it again from what needs not be given: its recipe, and official files that are fetched.",
+    is_flag=True,
+    group="Extent",
+)
 @option("--files-only", "Only compare the files with the manifest.", is_flag=True, group="Extent")
-def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebuild: bool, files_only: bool) -> int:
-    """Check a dataset's files, and that it can be built again to the byte.
+@option("--json", "Print the counts of --videos or --online as JSON.", name="as_json", is_flag=True, group="Videos")
+@option("--limit N", "With --online: ask about this many sources only, in their order.", type=POSITIVE, group="Videos")
+@option(
+    "--sleep SECONDS",
+    "With --online: pause before each question.",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    group="Videos",
+)
+def command(
+    dataset: str,
+    settings: tuple[str, ...],
+    reference: str | None,
+    videos: Path | None,
+    online: bool,
+    out: Path | None,
+    rebuild: bool,
+    files_only: bool,
+    as_json: bool,
+    limit: int | None,
+    sleep: float,
+) -> int:
+    """Check that files are intact, or that the videos still exist.
 
-    Compares the files with the manifest. Given what the dataset was made from, it is also built from its own recipe in
-    a temporary folder, and compared: every data file is the same to the byte, or the rows that differ are named.
+    Compares the files of a dataset with its manifest. Given what the dataset was made from, it is also built from its
+    own recipe in a temporary folder, and compared: every data file is the same to the byte, or the rows that differ
+    are named. Official files that are not given are fetched, if it is known where they are ('vttdata fetch').
+    """
+    given = [*settings, *([f"input={reference}"] if reference else [])]
+    of_videos = online or videos is not None
+    contradictions = {
+        "--rebuild and --files-only exclude each other": rebuild and files_only,
+        "--videos and --online exclude each other": online and videos is not None,
+        "--videos and --online are about videos only; leave --set, --input, --rebuild and --files-only out": of_videos
+        and (given or rebuild or files_only),
+        "--out and --json go with --videos or --online": not of_videos and (out is not None or as_json),
+        "--limit goes with --online": limit is not None and not online,
+    }
+    context = click.get_current_context()
+    for problem, is_there in contradictions.items():
+        if is_there:
+            raise click.UsageError(problem, context)
+    if of_videos:
+        if out is None:
+            raise click.UsageError("--videos and --online write what they find; give a folder with --out DIR", context)
+        return check_availability(dataset, out, videos=videos, limit=limit, sleep=sleep, as_json=as_json)
+    return check_tables(dataset, given, rebuild=rebuild, files_only=files_only)
+
+
+def check_tables(dataset: str, given: Sequence[str], *, rebuild: bool, files_only: bool) -> int:
+    """Compare the files of a dataset with its manifest, and what a rebuild with the `given` settings gives.
+
+    Returns:
+        The exit code: `DIFFERENT` if something is not as it was.
     """
     from vttdata.dataset.provenance import PROVENANCE, RECIPE, read_provenance
     from vttdata.load.lookup import ALL_VIDEOS, is_remote_dataset
     from vttdata.load.remote_datasets import copy_dataset
 
-    if rebuild and files_only:
-        raise click.UsageError("--rebuild and --files-only exclude each other", click.get_current_context())
-    given = [*settings, *([f"input={reference}"] if reference else [])]
     build_again = bool(given or rebuild) and not files_only
     if is_remote_dataset(dataset):
         # The cache has only files that are as the manifest lists them.
@@ -68,14 +151,16 @@ def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebu
         print(f"It is not made again: {edited[0]}", file=sys.stderr)
         return DIFFERENT
     provenance = read_provenance(folder)
+    from vttdata.cli.build import print_note
+    from vttdata.compose.rebuild import compare_with, fetch_inputs, rebuild_dataset
+    from vttdata.subprocesses import usable_cores
+
+    given = [*fetch_inputs(folder, provenance, given, print_note), *given]
     _print_other_inputs(folder, provenance, given)
     _print_other_tools(provenance)
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="vttdata-") as place:
-        from vttdata.compose.rebuild import compare_with, rebuild_dataset
-        from vttdata.subprocesses import usable_cores
-
-        rebuilt = rebuild_dataset(folder, provenance, Path(place, "again"), given, workers=usable_cores())
+    with tempfile.TemporaryDirectory(prefix="vttdata-") as scratch:
+        rebuilt = rebuild_dataset(folder, provenance, Path(scratch, "again"), given, workers=usable_cores())
         try:
             comparison = compare_with(folder, rebuilt, not_fetched)
         except VttdataError as error:
@@ -127,14 +212,17 @@ def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
     from vttdata.dataset.provenance import read_provenance
 
     try:
-        from vttdata.compose.rebuild import recipe_of
+        from vttdata.compose.rebuild import official_inputs, recipe_of
         from vttdata.recipe.published import settings_to_give
 
         provenance = read_provenance(folder)
+        raw = recipe_of(folder, provenance)
+        _, fetched = official_inputs(raw, provenance) or (None, {})
         inputs = [file.name for file in provenance.inputs if file.key == "input"]
         wanted = "".join(
             f" --input {inputs[0] if len(inputs) == 1 else 'INPUT'}" if text.startswith("input=") else f" --set {text}"
-            for text in settings_to_give(recipe_of(folder, provenance))
+            for text in settings_to_give(raw)
+            if text.partition("=")[0] not in fetched
         )
     except ModuleNotFoundError:
         print("Its README says how to make it again; that takes pip install 'vttdata[build]'.", file=sys.stderr)
@@ -142,7 +230,8 @@ def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
     except VttdataError as error:
         print(error, file=sys.stderr)
         return
-    print(f"To make it again: vttdata verify {dataset}{wanted or ' --rebuild'}", file=sys.stderr)
+    origin = " from official files, which are fetched" if fetched else ""
+    print(f"To make it again{origin}: vttdata verify {shlex.quote(dataset)}{wanted or ' --rebuild'}", file=sys.stderr)
 
 
 def _print_other_inputs(folder: Path, provenance: Provenance, settings: Sequence[str]) -> None:

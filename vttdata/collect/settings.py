@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Gt
 
@@ -65,6 +65,8 @@ class CollectSettings(Strict):
 
     Attributes:
         folder: a folder of video files, searched with all its subfolders.
+        category: ``folder`` gives each video of a folder the name of the subfolder it lies in as its category; of
+            several the outermost one.
         manifest: a CSV, TSV or JSON table with a column ``url`` or ``path``.
         columns: name of a column of the manifest -> its name in the file.
         search: search queries by category, sent through yt-dlp.
@@ -85,6 +87,7 @@ class CollectSettings(Strict):
     """
 
     folder: str | None = None
+    category: Literal["folder"] | None = None
     manifest: str | None = None
     search: SearchSettings | None = None
     scenes: SceneSettings | None = None

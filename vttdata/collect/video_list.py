@@ -9,11 +9,12 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, VIDEO_EXTENSIONS, is_safe_id
+from vttdata.json_types import Row
 from vttdata.records import Candidate, Span
 
 _ALIASES = {"id": "source_id", "license": "licence"}
@@ -26,7 +27,7 @@ MISSING = "missing"
 """Stamp of a file that is not there or cannot be looked at."""
 
 
-def list_folder(folder: Path) -> Iterator[Candidate]:
+def list_folder(folder: Path, *, categories: bool = False) -> Iterator[Candidate]:
     """Yield every video file below `folder`, sorted by path.
 
     Hidden files and folders are left out, and so is every file without a video's extension. Links are followed; a
@@ -35,7 +36,7 @@ def list_folder(folder: Path) -> Iterator[Candidate]:
 
     Of each candidate, `locator` is the path below `folder` with forward slashes, `title` the file's name without
     extension in Unicode's composed form (NFC), since macOS may decompose names, and `stamp` its size and modification
-    time.
+    time. With `categories` its `category` is the name, in composed form, of the outermost subfolder it lies in.
 
     Raises:
         VttdataError: if `folder` or a subfolder cannot be read, a video's path is not valid UTF-8 and therefore cannot
@@ -56,7 +57,9 @@ def list_folder(folder: Path) -> Iterator[Candidate]:
             ) from error
         locator = Path(relative)
         title = unicodedata.normalize("NFC", locator.stem)
-        yield Candidate(kind="file", locator=locator.as_posix(), title=title, stamp=file_stamp(folder / locator))
+        category = unicodedata.normalize("NFC", locator.parts[0]) if categories and len(locator.parts) > 1 else None
+        stamp = file_stamp(folder / locator)
+        yield Candidate(kind="file", locator=locator.as_posix(), title=title, category=category, stamp=stamp)
     if not videos:
         extensions = " ".join(sorted(VIDEO_EXTENSIONS))
         raise VttdataError(f"{folder}: no video among {others} files; video names end in one of {extensions}.")
@@ -151,9 +154,9 @@ class _Reader:
         self.locator_and_line_by_source: dict[str, tuple[str, str, int]] = {}
         self.line_by_clip: dict[str, tuple[str, int]] = {}
 
-    def add(self, line: int, cells: dict[str, Any]) -> None:
+    def add(self, line: int, cells: Row) -> None:
         self.line = line
-        row: dict[str, Any] = {}
+        row: Row = {}
         for column, value in cells.items():
             name = _ALIASES.get(column, column)
             if name in row:
@@ -182,7 +185,7 @@ class _Reader:
     def _error(self, message: str) -> VttdataError:
         return VttdataError(f"{self.path}:{self.line}: {message}.")
 
-    def _text(self, row: dict[str, Any], name: str) -> str | None:
+    def _text(self, row: dict[str, object], name: str) -> str | None:
         value = row.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
@@ -201,7 +204,7 @@ class _Reader:
             raise self._error(f"{name} {value!r} must consist of {rule}")
         return value if name == "path" else value.strip()
 
-    def _locator(self, row: dict[str, Any]) -> tuple[Literal["file", "url"], str]:
+    def _locator(self, row: dict[str, object]) -> tuple[Literal["file", "url"], str]:
         url, path = self._text(row, "url"), self._text(row, "path")
         if url is not None and path is None:
             self._check_url(url)
@@ -229,7 +232,7 @@ class _Reader:
         if parts.username is not None:
             raise self._error("the url contains a user name or password, which would be published; use cookies instead")
 
-    def _span(self, row: dict[str, Any]) -> Span | None:
+    def _span(self, row: Row) -> Span | None:
         start, end = self._seconds(row, "start"), self._seconds(row, "end")
         video_id = self._text(row, "video_id")
         if start is None and end is None:
@@ -242,7 +245,7 @@ class _Reader:
             raise self._error(f"end ({end:g}) must be after start ({start:g})")
         return Span(start, end, video_id)
 
-    def _seconds(self, row: dict[str, Any], name: str) -> float | None:
+    def _seconds(self, row: dict[str, object], name: str) -> float | None:
         value = row.get(name)
         if value is None or (isinstance(value, str) and not value.strip()):
             return None

@@ -6,6 +6,7 @@ into a closed list of reasons; to recognise another message, add a line to `_MES
 
 from __future__ import annotations
 
+import email.utils
 import errno
 import importlib.util
 import os
@@ -16,10 +17,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from vttdata.collect.settings import CollectSettings
+from vttdata.collect.ytdlp_program import EXTERNAL, NOT_PUBLIC, RETRY_AFTER
 from vttdata.errors import VttdataError
+from vttdata.files.addresses import without_secrets
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.subprocesses import Completed, run
 
@@ -69,7 +72,8 @@ _NO_CONNECTION = "|".join(
 
 # Reason, whether it is permanent, and a pattern of the message; the first match wins.
 _MESSAGES: tuple[tuple[str, bool, str], ...] = (
-    ("forbidden", True, r"is not a public address"),
+    ("forbidden", True, NOT_PUBLIC),
+    ("unsupported", True, EXTERNAL),
     ("rate_limit", False, r"HTTP Error 429|too many requests|rate.?limit|content isn.t available, try again later"),
     ("rate_limit", False, r"blocked by server \(\d+\)|rejected by server \(\d+\)"),
     ("bot_check", False, r"not a bot\b|anti-bot|captcha|unusual traffic"),
@@ -103,7 +107,8 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _REPORT = re.compile(r"[;.,]? *please report this issue on .*", re.IGNORECASE | re.DOTALL)
 _ADDRESS_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+", re.IGNORECASE)
 _ORIGIN = re.compile(r"^\[[\w:+. -]+\] .*?: ")
-_URL = re.compile(r"https?://\S+", re.IGNORECASE)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
+_RETRY_AFTER = re.compile(rf"^{RETRY_AFTER}'(.+)'$", re.MULTILINE)
 
 Result = TypeVar("Result")
 
@@ -151,7 +156,8 @@ def too_large(settings: CollectSettings) -> FetchError:
 def retry_download(action: Callable[[float], Result], settings: CollectSettings) -> Result:
     """Call `action` with the seconds left until it succeeds, fails permanently or the time of one item is over.
 
-    The settings give the number of retries, the first pause (each further one is twice as long) and the limit.
+    The settings give the number of retries, the first pause (each further one is twice as long) and the limit. A server
+    that says how long to wait is asked again after that time, whatever its reason.
     """
     deadline = time.monotonic() + settings.limits.seconds_per_item
     left, pause = settings.retries, settings.backoff_seconds
@@ -159,10 +165,11 @@ def retry_download(action: Callable[[float], Result], settings: CollectSettings)
         try:
             return action(deadline - time.monotonic())
         except FetchError as error:
-            exhausted = left == 0 or time.monotonic() + pause >= deadline
-            if exhausted or error.reason not in TRANSIENT_REASONS:
+            wait = max(pause, error.wait or 0.0)
+            exhausted = left == 0 or time.monotonic() + wait >= deadline
+            if exhausted or (error.reason not in TRANSIENT_REASONS and error.wait is None):
                 raise
-        time.sleep(pause)
+        time.sleep(wait)
         left, pause = left - 1, pause * 2
 
 
@@ -178,7 +185,7 @@ def site_source_id(extractor: object, identifier: object) -> str | None:
     return source_id if is_safe_id(source_id, MAX_EXTERNAL_ID_LENGTH) else None
 
 
-def clean_field(value: Any) -> str | None:
+def clean_field(value: object) -> str | None:
     """Return a site's text for use in a table: at most 1000 characters, without surrogates, None if empty."""
     if not isinstance(value, str):
         return None
@@ -201,6 +208,7 @@ def _connection_options(settings: CollectSettings, folder: Path) -> list[str]:
     if settings.cookies:
         # yt-dlp writes its cookie file at the end, which parallel downloads must not do to the user's.
         try:
+            (folder / _COOKIES).touch(mode=0o600)
             shutil.copyfile(settings.cookies, folder / _COOKIES)
         except OSError as error:
             reason = error.strerror or error
@@ -224,17 +232,19 @@ class FetchError(VttdataError):
             or ``other``.
         detail: description of what happened; yt-dlp's error message where there is one.
         retry: whether a later attempt may succeed; for ``too_large``, with another limit.
+        wait: seconds after which the server wants to be asked again, if it says so.
     """
 
-    def __init__(self, reason: str, detail: str, retry: bool) -> None:
+    def __init__(self, reason: str, detail: str, retry: bool, wait: float | None = None) -> None:
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
         self.retry = retry
+        self.wait = wait
 
-    def __reduce__(self) -> tuple[type[FetchError], tuple[str, str, bool]]:
+    def __reduce__(self) -> tuple[type[FetchError], tuple[str, str, bool, float | None]]:
         """Keep all fields when the error is sent to another process."""
-        return type(self), (self.reason, self.detail, self.retry)
+        return type(self), (self.reason, self.detail, self.retry, self.wait)
 
 
 def classify(text: str) -> tuple[str, bool]:
@@ -252,13 +262,15 @@ def classify(text: str) -> tuple[str, bool]:
 def last_error(stderr: str) -> str:
     """Return yt-dlp's last error on one line, without colours, bug-report advice and memory addresses.
 
-    Without an error this is the last line of `stderr`; without any line it is empty.
+    Addresses in it lose what signs or authorises them. Without an error this is the last line of `stderr`; without any
+    line it is empty.
     """
-    plain = _COLOUR.sub("", stderr)
+    plain = _RETRY_AFTER.sub("", _COLOUR.sub("", stderr))
     errors = _ERROR.findall(plain)
     lines = plain.strip().splitlines()
     text = errors[-1] if errors else (lines[-1] if lines else "")
     text = _ADDRESS_IN_MEMORY.sub("", _REPORT.sub("", text))
+    text = _URL.sub(lambda address: without_secrets(address[0]), text)
     return " ".join(text.split())[:_MAX_DETAIL_CHARACTERS].removeprefix("[download] ")
 
 
@@ -266,4 +278,18 @@ def fetch_error(stderr: str, code: int) -> FetchError:
     """Return the error to raise after yt-dlp ended with an exit code other than 0."""
     text = last_error(stderr)
     reason, permanent = classify(text)
-    return FetchError(reason, text or f"yt-dlp ended with exit code {code} and no message.", retry=not permanent)
+    detail = text or f"yt-dlp ended with exit code {code} and no message."
+    return FetchError(reason, detail, retry=not permanent, wait=seconds_to_wait(stderr))
+
+
+def seconds_to_wait(stderr: str) -> float | None:
+    """Return the seconds of the last ``Retry-After`` header (RFC 9110, section 10.2.3) that was printed, if any."""
+    values = _RETRY_AFTER.findall(stderr)
+    if not values:
+        return None
+    if re.fullmatch(r"[0-9]{1,9}", values[-1]):
+        return float(values[-1])
+    try:
+        return max(email.utils.parsedate_to_datetime(values[-1]).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
+        return None

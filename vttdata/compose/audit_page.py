@@ -13,13 +13,14 @@ from itertools import chain
 from pathlib import Path
 
 from vttdata.annotations import MEANINGS
+from vttdata.compose.question_audit import AttackedQuestions
 from vttdata.dataset.card.sections import escape, format_table
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import audit_files, read_fingerprints
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.generate.foils.blind.shortcuts import Attack, attack_rows, attack_sentences
+from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.recipe import packaged
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import count_rows, leak_rows, notes
@@ -77,8 +78,8 @@ def clean_protocol(folder: Path) -> Protocol:
     return Protocol("leak-free", {split: ids for split, ids in kept.items() if ids}, about)
 
 
-def format_clip_page(folder: Path, command: str) -> str:
-    """Return the page of a dataset of clips, which says that `command` makes it.
+def format_clip_page(folder: Path, command: str, questions: Mapping[str, AttackedQuestions]) -> str:
+    """Return the page of a dataset of clips, which says that `command` makes it, with its attacked questions by kind.
 
     The findings in official files come from the build that the dataset lies in.
     """
@@ -96,6 +97,7 @@ def format_clip_page(folder: Path, command: str) -> str:
         "## Inside splits",
         "\n".join(f"- {escape(note)}" for note in notes(audit)[1:]),
         _format_siblings(files["clips"]),
+        *_format_questions(questions),
         "## In the official files",
         _format_findings(folder),
         _format_alignment(folder),
@@ -107,16 +109,27 @@ def format_clip_page(folder: Path, command: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def format_foil_page(folder_or_table: str, command: str, attacks: Mapping[str, Sequence[Attack]]) -> str:
-    """Return the page of a set of foils, from the results of the blind attackers by configuration."""
+def format_foil_page(
+    folder_or_table: str,
+    command: str,
+    attacks: Mapping[str, Sequence[Attack]],
+    same_texts: Mapping[str, int],
+    questions: Mapping[str, AttackedQuestions],
+) -> str:
+    """Return the page of a set of foils, from the results of the blind attackers by configuration.
+
+    `same_texts` counts the pairs by configuration that were left out because their texts are the same, and `questions`
+    are those of the set by kind.
+    """
     parts = [_format_head(Path(folder_or_table), command)]
     for config, results in attacks.items():
-        parts += [f"## Blind attackers on `{config}`", attack_sentences(results), format_table(attack_rows(results))]
+        sentences = attack_sentences(results, same_texts.get(config, 0))
+        parts += [f"## Blind attackers on `{config}`", sentences, format_table(attack_rows(results))]
     parts.append(
         "What an attacker reaches without the video is the floor of the set, not 0.5: a score says something of seeing "
         "only as far as it is above the interval of the ensemble. State both, and compare systems by their difference."
     )
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *_format_questions(questions)]) + "\n"
 
 
 def _format_head(folder: Path, command: str) -> str:
@@ -128,6 +141,17 @@ def _format_head(folder: Path, command: str) -> str:
     commands = [*([f"{packaged.build_command(recipe)} --out {recipe}"] if recipe else []), command]
     listed = "".join(f"$ {line}\n" for line in commands)
     return f"# Audit of {escape(name)}{version}\n\n```console\n{listed}```\n\nThe same files give the same page."
+
+
+def _format_questions(questions: Mapping[str, AttackedQuestions]) -> list[str]:
+    """Return a section for each kind of question, and what they mean for a score; nothing without questions."""
+    sections = [attacked.as_markdown() for attacked in questions.values()]
+    floor = (
+        "What the best attacker reaches without the video is the floor of a kind, not guessing: a published accuracy "
+        "says something of seeing only as far as it is above that attacker's interval. `vttdata evaluate` gives the "
+        "gain over it."
+    )
+    return [*sections, floor] if sections else []
 
 
 def _leak_meanings(audit: Audit) -> list[str]:

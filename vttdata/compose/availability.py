@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vttdata.collect.reachability import Address, addresses, any_answers
@@ -24,8 +24,9 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.errors import DescribeOSErrors, HaltError, VttdataError
+from vttdata.errors import DescribeOSErrors, HaltError, MediaError, VttdataError
 from vttdata.files.csv_safety import escape_formula, unescape_formula
+from vttdata.files.id_lists import read_ids
 from vttdata.files.output_file import make_output_folder, write_whole
 from vttdata.files.table_formats import align_columns
 from vttdata.files.tables import Columns, read_table
@@ -75,20 +76,45 @@ def read_videos(folder: Path) -> DatasetVideos:
     return DatasetVideos(str(manifest.get("name")), str(manifest.get("version")), splits, urls)
 
 
-def check_files(videos: DatasetVideos, folder: Path, date: str) -> Iterator[Availability]:
+def check_files(videos: DatasetVideos, place: Path, date: str) -> Iterator[Availability]:
     """Yield each source: available if there is a file named after it, or after every one of its clips.
 
+    Args:
+        videos: those of a dataset.
+        place: folder of files, which are checked as a build checks them before it decodes, or a list of ids, as of
+            `vttdata.files.id_lists.read_ids`, in which a file's name counts as its id.
+        date: of the check.
+
     Raises:
-        VttdataError: when the folder cannot be read.
+        VttdataError: when the folder or the list cannot be read.
     """
-    with DescribeOSErrors(f"{folder}: cannot be read"):
-        names = {path.stem for path in folder.iterdir() if path.suffix.lower() in VIDEO_EXTENSIONS and path.is_file()}
+    if place.is_file():
+        problems = {name: "" for listed in read_ids(place) for name in (listed, PurePosixPath(listed).stem)}
+    else:
+        with DescribeOSErrors(f"{place}: cannot be read"):
+            files = [path for path in place.iterdir() if path.suffix.lower() in VIDEO_EXTENSIONS and path.is_file()]
+        wanted = {name for clips in videos.splits.values() for pair in clips for name in pair}
+        problems = {path.stem: _problem(path) for path in sorted(files) if path.stem in wanted}
     clips: dict[str, set[str]] = {}
     for video_id, source in chain.from_iterable(videos.splits.values()):
         clips.setdefault(source, set()).add(video_id)
     for source, url in videos.urls.items():
-        is_there = source in names or clips[source] <= names
-        yield Availability(source, url, "yes" if is_there else "no", "file" if is_there else "missing_file", date)
+        found = [problems.get(name, "missing_file") for name in sorted(clips[source])]
+        problem = min(
+            problems.get(source, "missing_file"), max(found), key=lambda text: (text != "", text == "missing_file")
+        )
+        yield Availability(source, url, "no" if problem else "yes", problem or "file", date)
+
+
+def _problem(path: Path) -> str:
+    """Return why a build would refuse a file, such as ``file_empty``; empty for a video."""
+    from vttdata.media.probe import probe
+
+    try:
+        probe(path)
+    except MediaError as error:
+        return f"file_{error.reason}"
+    return ""
 
 
 def check_online(
@@ -163,7 +189,7 @@ def answered_online(known: Mapping[str, Availability]) -> dict[str, Availability
     return {
         source: answer
         for source, answer in known.items()
-        if answer.available != "unknown" and answer.reason not in ("file", "missing_file")
+        if answer.available != "unknown" and not answer.reason.startswith(("file", "missing_file"))
     }
 
 
@@ -182,9 +208,9 @@ def write_answers(folder: Path, known: Mapping[str, Availability], answers: Iter
 
 def available_protocol(videos: DatasetVideos, answers: Mapping[str, Availability], date: str) -> Protocol:
     """Return the clips whose source is available as a protocol named after the day."""
-    there = {source for source, answer in answers.items() if answer.available == "yes"}
+    available_sources = {source for source, answer in answers.items() if answer.available == "yes"}
     splits = {
-        split: list(dict.fromkeys(video_id for video_id, source in clips if source in there))
+        split: list(dict.fromkeys(video_id for video_id, source in clips if source in available_sources))
         for split, clips in videos.splits.items()
     }
     about = {
@@ -204,8 +230,8 @@ def availability_text(videos: DatasetVideos, answers: Mapping[str, Availability]
         for clips in videos.splits.values():
             number = sum(source in answers and answers[source].available == status for _, source in clips)
             rows[-1].append(f"{number:,} ({number / len(clips):.1%})")
-    not_asked = sum(source not in answers for source in videos.urls)
+    unanswered = sum(source not in answers for source in videos.urls)
     reasons = Counter(answer.reason for answer in answers.values() if answer.reason)
     found = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
-    sources = f"Sources: {len(videos.urls):,}, not asked {not_asked:,}{f'; {found}' if found else ''}."
+    sources = f"Sources: {len(videos.urls):,}, not asked {unanswered:,}{f'; {found}' if found else ''}."
     return f"{align_columns(rows)}\n\n{sources}"

@@ -10,71 +10,159 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
+from vttdata.compose.earlier_dataset import read_earlier_dataset
+from vttdata.compose.official_files import official_settings
+from vttdata.compose.stamp import Request, find_unchanged, take_input_states, write_stamp
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.remote import fetch_copy, is_remote
 from vttdata.files.strict_yaml import parse_yaml
-from vttdata.load.local_builds import builds_folder, builds_named, find_build, read_account, register_build
-from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_stored_recipe, open_build
+from vttdata.json_types import JsonObject
+from vttdata.load.local_builds import (
+    ACCOUNT,
+    STAMP,
+    builds_folder,
+    builds_named,
+    find_build,
+    read_account,
+    register_build,
+)
+from vttdata.load.lookup import find_dataset
+from vttdata.pipeline.build_folder import (
+    TRY_AGAIN,
+    Build,
+    given_secrets,
+    load_stored_recipe,
+    open_build,
+    write_pins,
+)
+from vttdata.pipeline.engine import Engine, StageCounts
 from vttdata.pipeline.executors import create_executor
+from vttdata.pipeline.journal import JOURNAL, Journal
 from vttdata.publish.diff import warn_if_rows_changed
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, load_recipe
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths, load_recipe
 from vttdata.text.captions import COLUMNS as CAPTION_COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What the stages of a build run on.
+
+    Fields:
+        workers: Number of worker processes; by default one per core, and on a cluster as many as it has room for.
+        engine: Name of the executor that runs the stages.
+        ray_address: ``HOST:PORT`` of the Ray cluster for the engine ``ray``, or ``auto`` on one of its nodes; by
+            default that in ``RAY_ADDRESS``, without which a private Ray runs on this machine.
+        retry_failed: Process items again that failed for a reason that may have gone.
+        force: Look at everything, though nothing seems to have changed since the build was finished.
+    """
+
+    workers: int | None = None
+    engine: str = "local"
+    ray_address: str | None = None
+    retry_failed: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedLosses:
+    """What of earlier work a build may drop; by default nothing.
+
+    Fields:
+        earlier_build: The build of another recipe or name in the build folder, which is taken over.
+        captions: Captions of the earlier dataset that no clip has any more, or that were taken out of the table.
+    """
+
+    earlier_build: bool = False
+    captions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """What is said while a build is at work.
+
+    Fields:
+        quiet: Show no progress.
+        on_stage_done: Is called with each finished stage's entry of ``build.json``.
+        note: Is called with sentences that a user should read.
+    """
+
+    quiet: bool = False
+    on_stage_done: Callable[[JsonObject], None] = lambda _: None
+    note: Callable[[str], None] = lambda _: None
 
 
 def build(
     recipe: str | os.PathLike[str],
     *,
     out: str | os.PathLike[str] | None = None,
-    settings: Mapping[str, Any] | Sequence[str] = (),
+    settings: Mapping[str, object] | Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
-    workers: int | None = None,
-    engine: str = "local",
-    ray_address: str | None = None,
-    retry_failed: bool = False,
-    replace: bool = False,
-    quiet: bool = False,
-    on_stage_done: Callable[[dict[str, Any]], None] = lambda _: None,
-    note: Callable[[str], None] = lambda _: None,
+    pin_from: str | os.PathLike[str] | None = None,
+    allow: AllowedLosses = AllowedLosses(),
+    execution: Execution = Execution(),
+    messages: Messages = Messages(),
 ) -> Build:
     """Build a dataset from a recipe, or go on with an earlier build.
 
     Args:
         recipe: Recipe file, name of a packaged recipe, or an earlier build, by its folder or its name, whose stored
-            settings are used.
+            settings are used. The official files of a packaged recipe are fetched unless the settings name them, if it
+            is known where they are (``vttdata fetch``).
         out: Build folder; by default that of the earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
         settings: Further settings by dotted key, such as ``{"clips.max_seconds": 20}``, or texts ``KEY=VALUE``.
         columns: Names of columns in the tables of captions and videos, such as ``{"caption": "text"}``.
-        workers: Number of worker processes; by default one per core, and on a cluster as many as it has room for.
-        engine: Name of the executor that runs the stages.
-        ray_address: ``HOST:PORT`` of the Ray cluster for the engine ``ray``, or ``auto`` on one of its nodes; by
-            default that in ``RAY_ADDRESS``, without which a private Ray runs on this machine.
-        retry_failed: Process items again that failed for a reason that may have gone.
-        replace: Take over a folder that holds the build of another recipe or name.
-        quiet: Show no progress.
-        on_stage_done: Is called with each finished stage's entry of ``build.json``.
-        note: Is called with sentences that a user should read.
+        pin_from: Build or dataset, by folder or name, whose clips keep their splits: these become the file of the
+            setting ``split.pin``, in the build folder.
+        allow: What of earlier work may be dropped; a build that would drop more is refused.
+        execution: What the stages run on; by default one worker process per core of this machine.
+        messages: What is said meanwhile; by default only progress is shown.
 
     Returns:
         The finished build; its `dataset` is the folder that `load_dataset` takes.
 
     Raises:
-        VttdataError: If the recipe, a setting or an input is refused.
+        VttdataError: If the recipe, a setting or an input is refused, or an official file cannot be had.
+        CaptionLossError: If captions of the earlier dataset would be dropped; the dataset and the settings stay.
         LeakError: If the splits leak and the recipe gives no reason.
         HaltError: If the build cannot go on, or its dataset lacks items whose processing was cut short; the same call
             continues later.
     """
-    loaded, folder = _load(recipe, out, settings, columns, note)
-    executor = create_executor(engine, workers, ray_address)
+    note = messages.note
+    if isinstance(settings, Mapping):
+        settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
+    request = Request(os.fspath(recipe), None if out is None else os.fspath(out), settings, columns or {})
+    loaded, folder = _load(recipe, out, settings, columns, note, pin_from)
+    executor = create_executor(execution.engine, execution.workers, execution.ray_address)
+    if pin_from is None and not execution.retry_failed and not execution.force and (found := find_unchanged(request)):
+        folder, account = found
+        register(folder, loaded.recipe.name, note)
+        journal = Journal(folder / JOURNAL)
+        engine = Engine(folder / "stages", executor, journal, retry_failed=False, quiet=messages.quiet)
+        tallies = [StageCounts.from_json(entry) for entry in account["stages"]]
+        run = Build(folder, loaded, engine, journal, messages.on_stage_done, tallies=tallies)
+        run.audit, run.status = account.get("audit"), account["status"]
+        return run
+    files = None if pin_from is not None else _files_read(loaded)
+    inputs = None if files is None else take_input_states(files)
     with open_build(
-        folder, loaded, executor, on_stage_done, retry_failed=retry_failed, quiet=quiet, replace=replace
+        folder,
+        loaded,
+        executor,
+        messages.on_stage_done,
+        retry_failed=execution.retry_failed,
+        quiet=messages.quiet,
+        replace=allow.earlier_build,
+        allow_caption_loss=allow.captions,
     ) as run:
-        register(run, note)
+        (folder / STAMP).unlink(missing_ok=True)
+        register(folder, loaded.recipe.name, note)
         try:
             with warn_if_rows_changed(run.dataset, note):
                 loaded.builder.build(loaded.recipe, run)
@@ -93,15 +181,47 @@ def build(
                 f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "
                 f"{unprocessed}; {TRY_AGAIN}."
             )
+        if inputs is not None:
+            write_stamp(folder, request, inputs)
         return run
+
+
+def _files_read(loaded: Loaded) -> list[str] | None:
+    """Return the files and folders that decide a build; None where they are not known.
+
+    They are not for builders of users, for copies of what is at an address, for lists, which may name more files, and
+    for searches.
+    """
+    settings = loaded.recipe.public()
+    collect = settings.get("collect", {})
+    is_packaged = Path(loaded.builder.__file__ or "").parent == packaged.folder("builders")
+    if not is_packaged or loaded.addresses or collect.get("manifest") or collect.get("search"):
+        return None
+    # A dataset by its name is looked for elsewhere.
+    if any(
+        path.kind == "input" and not Path(path.value).exists() for path in given_paths(settings, loaded.recipe.paths)
+    ):
+        return None
+    # Language models and other things that may be folders or names are no paths of the recipe.
+    own = [str(loaded.file)] if loaded.file.name != ACCOUNT else []
+    return [*own, *(text for text in _texts(settings) if os.path.exists(text))]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text among the values of settings."""
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        yield from _texts(part)
 
 
 def _load(
     recipe: str | os.PathLike[str],
     out: str | os.PathLike[str] | None,
-    settings: Mapping[str, Any] | Sequence[str],
+    settings: Sequence[str],
     columns: Mapping[str, str] | None,
     note: Callable[[str], None],
+    pin_from: str | os.PathLike[str] | None,
 ) -> tuple[Loaded, Path]:
     """Return the recipe that `build` means, and the build folder; the arguments are those of `build`.
 
@@ -114,8 +234,6 @@ def _load(
             "A build folder lies on a disk and not at an address: build with --out DIR, and copy DIR with the tool of "
             "the store, such as 'aws s3 sync DIR s3://BUCKET/DIR', or mount the store (docs/remote.md)."
         )
-    if isinstance(settings, Mapping):
-        settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
     # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
     is_recipe = os.fspath(recipe) in packaged.recipes() or Path(recipe).is_file()
     earlier = None if is_recipe else find_build(os.fspath(recipe))
@@ -125,6 +243,8 @@ def _load(
         if earlier is None
         else partial(load_stored_recipe, earlier, fetch=fetch)
     )
+    if os.fspath(recipe) in packaged.recipes():
+        settings = [*official_settings(os.fspath(recipe), settings, note, load), *settings]
     loaded = load(settings)
     if columns:
         loaded = load([*settings, *_column_settings(loaded.recipe, columns)])
@@ -135,23 +255,29 @@ def _load(
             note(f"{', '.join(missing)}: was given to the earlier build and is never stored; --set gives it again.")
     elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
         note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
-    return loaded, Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
+    folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
+    if pin_from is not None:
+        if "split" not in type(loaded.recipe).model_fields:
+            raise VttdataError("--pin-from is for recipes that divide clips into splits, which this one does not.")
+        pins = write_pins(folder, read_earlier_dataset(find_dataset(os.fspath(pin_from))).split_of)
+        columns_given = _column_settings(loaded.recipe, columns) if columns else ()
+        loaded = load([*settings, *columns_given, f"split.pin={pins}"])
+    return loaded, folder
 
 
-def register(run: Build, note: Callable[[str], None]) -> None:
-    """Make the build known by its name, and say so if the name stands for a build in another folder."""
-    name = run.loaded.recipe.name
+def register(folder: Path, name: str, note: Callable[[str], None]) -> None:
+    """Make a build known by its name, and say so if the name stands for a build in another folder."""
     try:
-        register_build(name, run.folder)
+        register_build(name, folder)
     except OSError as error:
         note(f"{builds_folder()}: cannot be written ({error.strerror}), so '{name}' can be loaded by its folder only.")
         return
     first = builds_named(name)[0].folder
-    if first.resolve() != run.folder.resolve():
-        note(f"'{name}' stands for the build in {first}; load this one by its folder, {run.folder}.")
+    if first.resolve() != folder.resolve():
+        note(f"'{name}' stands for the build in {first}; load this one by its folder, {folder}.")
 
 
-def _as_yaml(value: Any) -> str:
+def _as_yaml(value: object) -> str:
     """Return the text for ``--set`` that stands for a value; a path is written as it is."""
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
@@ -169,8 +295,10 @@ def _column_settings(recipe: BaseRecipe, columns: Mapping[str, str]) -> Iterator
     if not has_input and "captions" not in type(recipe).model_fields:
         raise VttdataError("--columns is for recipes that read tables of captions or videos, which this one does not.")
     for name, column in columns.items():
-        in_captions = name not in VIDEO_COLUMNS or (name in CAPTION_COLUMNS and settings.captions.file is not None)
-        section = "" if has_input else "captions." if in_captions else "collect."
+        section = ""
+        if not has_input:
+            in_captions = name not in VIDEO_COLUMNS or (name in CAPTION_COLUMNS and settings.captions.file is not None)
+            section = "captions." if in_captions else "collect."
         yield f"{section}columns.{name}={json.dumps(column)}"
 
 
@@ -189,7 +317,7 @@ def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool 
 
 
 @contextlib.contextmanager
-def composed_build(settings: dict[str, Any], command: str, out: Path, *, quiet: bool) -> Iterator[tuple[Build, Any]]:
+def composed_build(settings: JsonObject, command: str, out: Path, *, quiet: bool) -> Iterator[tuple[Build, Any]]:
     """Check and build a recipe in a temporary folder beside `out`, and yield what `build_recipe` returns.
 
     Its files can be moved to `out` in one step; the folder is removed afterwards. Settings that are None count as not

@@ -20,9 +20,9 @@ from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, write_foils
 from vttdata.dataset.provenance import write_provenance
 from vttdata.errors import VttdataError
+from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils import check_foil_libraries
-from vttdata.generate.foils.blind.attacker import TextPair
-from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.swaps import Swap
 from vttdata.pipeline.build_folder import Build
@@ -38,6 +38,11 @@ class CounterfactualRecipe(BaseRecipe):
 
     language: str = "en"
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
+
+    @classmethod
+    def check_libraries(cls) -> None:
+        """Check that the libraries for foils are installed."""
+        check_foil_libraries()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,6 @@ def build_counterfactuals(recipe: CounterfactualRecipe, run: Build, official: Co
     Raises:
         VttdataError: when there is no pair, or fewer than two videos.
     """
-    check_foil_libraries()
     if not official.pairs:
         raise VttdataError(f"{recipe.annotations}: the files hold no pair of texts.")
     run.steps = 2

@@ -22,7 +22,8 @@ from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.captions import CaptionInSplit, CleanedCaptions, DegradeCaptions
-from vttdata.records import Degraded, arrow_schema, to_row
+from vttdata.records import Caption, Degraded, arrow_schema, to_row
+from vttdata.text.captions import Removal
 
 DEGRADED, REJECTED = "degraded.parquet", "rejected.parquet"
 _REJECTED_SCHEMA = pa.schema([("video_id", pa.string()), ("reason", pa.string()), ("detail", pa.string())])
@@ -59,7 +60,8 @@ def build_degraded(reference: str, columns: Mapping[str, str], settings: Degrade
         )
     recipe = run.loaded.recipe
     run.steps = 2
-    run.stage(CleanedCaptions(), [*(entry.caption for entry in entries), *material.removed])
+    cleaned: list[Caption | Removal] = [*(entry.caption for entry in entries), *material.removed]
+    run.stage(CleanedCaptions(), cleaned)
     degraded = run.stage(DegradeCaptions(settings, recipe.seed), entries)
     counts = DegradedCounts(Counter(), Counter(removal.reason for removal in material.removed))
     with replace_folder(run.dataset) as folder:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,16 +19,19 @@ import pydantic
 from vttdata.compose.input_captions import check_input_columns, is_table, read_captions_by_split
 from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
-from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
-from vttdata.files.tables import Columns, fold_name, read_table
-from vttdata.generate.foils.blind.attacker import TextPair
-from vttdata.generate.foils.blind.questions import MultipleChoice, QuestionAttack, audit_questions
-from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
+from vttdata.files.tables import Columns, read_table
+from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack, audit_questions
+from vttdata.generate.blind.shortcuts import audit_shortcuts
+from vttdata.generate.foils import check_foil_libraries
+from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.generate.foils.questions import FoilQuestion, arrange_questions
-from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.video_texts import VideoTexts, assign_training_folds, group_texts_by_video
 from vttdata.ids import digest
 from vttdata.load.lookup import find_dataset
@@ -41,19 +43,13 @@ from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Paths
 from vttdata.records import Caption
 from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
+from vttdata.text.language import estimate_share_of_others
 from vttdata.text.lm import is_trained, load_judges
 from vttdata.text.nouns.lexicon import load_lexicon
+from vttdata.text.questions import fold_text, read_question_table
 
 # Files of a model of HuggingFace that decide what it computes: weights, configuration and tokenizer.
 _MODEL_SUFFIXES = frozenset({".safetensors", ".json"})
-
-# Names of columns in the tables in which benchmarks publish multiple-choice questions.
-_OPTIONS = ("options", "candidates", "choices")
-# Columns of single options: option_0, option1, a0 (NExT-QA), A.
-_OPTION = re.compile(r"(?:option_?|a)(\d)|([a-h])")
-_ANSWERS = ("answer", "correct", "label")
-_VIDEOS = ("video_id", "video", "source_id")
-_MIN_OPTIONS = 2
 
 
 class FoilRecipe(BaseRecipe):
@@ -90,11 +86,16 @@ class FoilRecipe(BaseRecipe):
             return os.path.expanduser(models)
         return models and tuple(map(os.path.expanduser, models))
 
+    @classmethod
+    def check_libraries(cls) -> None:
+        """Check that the libraries for foils are installed."""
+        check_foil_libraries()
+
     @pydantic.field_validator("verdicts")
     @classmethod
     def _are_used(cls, verdicts: str | None, recipe: pydantic.ValidationInfo) -> str | None:
         settings = recipe.data.get("foils")
-        if verdicts is not None and settings is not None and settings.selection != "balanced":
+        if verdicts is not None and settings is not None and not settings.balanced:
             raise ValueError(
                 f"only the selection 'balanced' reads verdicts, and foils.selection is {settings.selection}"
             )
@@ -192,7 +193,7 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
 
     questions: list[FoilQuestion] = []
     question_attacks: list[QuestionAttack] = []
-    if recipe.foils.options > 2:
+    if recipe.foils.makes_questions:
         # Several foils of one caption make no paragraph.
         texts = texts._replace(paragraphs=())
         questions = arrange_questions(pairs, recipe.seed)
@@ -209,14 +210,14 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
             attacks["paragraphs"] = audit_shortcuts(
                 paragraph_pairs(made), texts=attacker_texts, models=judges, watch=run.watch
             )
-    judged = sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.selection == "balanced" else 0
+    judged = sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.balanced else 0
     made = dataclasses.replace(made, counts=_counts(texts, mined, made, judged))
     if questions:
         counts = [("questions", f"{len(questions):,}"), *made.counts]
         made = dataclasses.replace(made, counts=counts, questions=questions, question_attacks=question_attacks)
 
     libraries = ["scipy", "spacy", *([recipe.pipeline] if recipe.pipeline else [])]
-    models = {"scorer": recipe.scorer, **{f"judges.{place}": judge for place, judge in enumerate(recipe.judges)}}
+    models = {"scorer": recipe.scorer, **{f"judges.{index}": judge for index, judge in enumerate(recipe.judges)}}
     if any(not is_trained(model) and not model.endswith(".npz") for model in models.values()):
         libraries += ["torch", "transformers"]
     models |= {"pipeline": recipe.pipeline} if recipe.pipeline else {}
@@ -227,12 +228,15 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     return made
 
 
-def _counts(texts: FoilTexts, mined: Table, made: FoilSet, judged: int) -> list[tuple[str, str]]:
+def _counts(texts: FoilTexts, mined: Table[FoilPair], made: FoilSet, judged: int) -> list[tuple[str, str]]:
     """Return the rows of (figure, number) that the card shows."""
     if not texts.files:
         reasons = {f"rejected: {reason}": number for reason, number in mined.tally.rejected.items()}
-        numbers = {"captions": sum(len(video.texts) for video in texts.videos), "pairs": len(made.pairs), **reasons}
-        return [(name, f"{number:,}") for name, number in numbers.items()]
+        captions = [text for video in texts.videos for text in video.texts]
+        numbers = {"captions": len(captions), "pairs": len(made.pairs), **reasons}
+        others = estimate_share_of_others(captions, "en")
+        shares = [("captions in other languages, estimated", f"{others:.1%}")] if others else []
+        return [*((name, f"{number:,}") for name, number in numbers.items()), *shares]
     swaps = Counter((pair.swap.concept, pair.swap.foil_concept) for pair in made.pairs)
     videos = f"{len({pair.video_id for pair in made.pairs}):,}"
     return [
@@ -254,8 +258,8 @@ def model_files(key: str, path: Path) -> Iterable[InputFile]:
     return []
 
 
-def read_text_pairs(reference: str) -> dict[str, list[TextPair]]:
-    """Return the pairs of a table (columns true, foil and perhaps video_id) or of a dataset of foils.
+def read_text_pairs(reference: str, columns: Mapping[str, str] | None = None) -> dict[str, list[TextPair]]:
+    """Return the pairs of a table (columns true, foil and perhaps video_id, or as `columns` says) or of a dataset.
 
     They are under ``foils``, and those of a dataset's paragraphs under ``paragraphs``.
 
@@ -263,10 +267,10 @@ def read_text_pairs(reference: str) -> dict[str, list[TextPair]]:
         VttdataError: when there is no such table or dataset, or a pair lacks a text.
     """
     if not is_table(reference):
-        columns = {"foils": ("caption", "foil"), "paragraphs": ("captions", "foils")}
+        texts = {"foils": ("caption", "foil"), "paragraphs": ("captions", "foils")}
         dataset = find_dataset(reference)
         pairs: dict[str, list[TextPair]] = {}
-        for config, sides in columns.items():
+        for config, sides in texts.items():
             for path in sorted((dataset / config).glob("*.parquet")):
                 with open_parquet(path, *sides, "video_id") as table:
                     for row in table.read(columns=[*sides, "video_id"]).to_pylist():
@@ -276,7 +280,8 @@ def read_text_pairs(reference: str) -> dict[str, list[TextPair]]:
                         pairs.setdefault(config, []).append(TextPair(true, foil, row["video_id"]))
         return pairs
     listed = []
-    for line, row in read_table(Path(reference), Columns(("true", "foil", "video_id"), (("true",), ("foil",)))):
+    known = Columns(("true", "foil", "video_id"), (("true",), ("foil",)), mapping=columns or {})
+    for line, row in read_table(Path(reference), known):
         for name in ("true", "foil"):
             if row.get(name) is None:
                 raise VttdataError(f"{reference}:{line}: the {name} text is missing; a row has true and foil.")
@@ -286,57 +291,41 @@ def read_text_pairs(reference: str) -> dict[str, list[TextPair]]:
     return {"foils": listed}
 
 
-def read_questions(path: Path) -> list[MultipleChoice] | None:
-    """Return the questions of a table; None if it is none of questions.
+def read_dataset_questions(folder: Path) -> dict[str, list[MultipleChoice]]:
+    """Return the questions of a dataset by kind, those of a source under one id; nothing if it has none."""
+    columns = ("kind", "question", "options", "answer", "source_id")
+    questions: dict[str, list[MultipleChoice]] = {}
+    for paths in read_layout(folder, needs=None).files.get("questions", {}).values():
+        for row in read_parquet_rows(paths, columns):
+            choice = MultipleChoice(row["question"], tuple(row["options"]), row["answer"], row["source_id"])
+            questions.setdefault(row["kind"], []).append(choice)
+    return questions
 
-    Args:
-        path: JSON list, JSON lines, CSV or TSV with `question`; `options` (or `candidates`: a list), or a column for
-            each option (``option_0`` ..., ``a0`` ..., ``A`` ...); `answer`: the text of an option, its letter, or its
-            index from 0; and `video_id` or `video`.
 
-    Raises:
-        VttdataError: when a row has no options, or an answer that is none of them; names file and line.
+def find_repeated_questions(folder: Path) -> Counter[str]:
+    """Return by kind how many questions have the text and options, in whatever order, of one in another split."""
+    splits: dict[tuple[str, ...], set[str]] = {}
+    counts: Counter[tuple[str, ...]] = Counter()
+    for split, paths in read_layout(folder, needs=None).files.get("questions", {}).items():
+        for row in read_parquet_rows(paths, ("kind", "question", "options")):
+            key = (row["kind"], fold_text(row["question"]), *sorted(map(fold_text, row["options"])))
+            splits.setdefault(key, set()).add(split)
+            counts[key] += 1
+    repeated: Counter[str] = Counter()
+    for key, found in splits.items():
+        repeated[key[0]] += counts[key] if len(found) > 1 else 0
+    return repeated
+
+
+def read_questions(path: Path, columns: Mapping[str, str] | None = None) -> list[MultipleChoice] | None:
+    """Return the questions of a table, see `read_question_table`; None if it is none of questions.
+
+    Those of a row without a video are about a video of their own.
     """
-    questions: list[MultipleChoice] = []
-    for line, raw in read_table(path):
-        row = {fold_name(name): value for name, value in raw.items()}
-        if "true" in row and "foil" in row:
-            return None
-        if not questions and not (row.keys() & {*_OPTIONS, "question"}):
-            return None
-        options = _options(row)
-        if len(options) < _MIN_OPTIONS or not all(isinstance(option, str) and option.strip() for option in options):
-            raise VttdataError(f"{path}:{line}: two or more options are expected, as texts; found {str(options)[:80]}.")
-        answer = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
-        video = next((row[name] for name in _VIDEOS if row.get(name) is not None), line)
-        place = find_answer(answer, options)
-        if place is None:
-            raise VttdataError(
-                f"{path}:{line}: the answer {str(answer)[:60]!a} is no option, by its text, letter or index from 0."
-            )
-        questions.append(MultipleChoice(str(row.get("question") or ""), tuple(options), place, str(video)))
-    return questions or None
-
-
-def _options(row: Mapping[str, Any]) -> list[Any]:
-    for name in _OPTIONS:
-        if isinstance(row.get(name), list):
-            return list(row[name])
-    columns = {name: match for name in row if (match := _OPTION.fullmatch(name))}
-    return [row[name] for name in sorted(columns) if row[name] is not None]
-
-
-def find_answer(answer: object, options: list[str]) -> int | None:
-    """Return the index of the option that an answer names by its text, letter or index; None if it names none."""
-    if isinstance(answer, str):
-        text = answer.strip()
-        if options.count(text) == 1:
-            return options.index(text)
-        letter = text.strip("().").upper()
-        if len(letter) == 1 and letter.isalpha():
-            index = ord(letter) - ord("A")
-            return index if 0 <= index < len(options) else None
-        answer = int(text) if text.isdecimal() else None
-    if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(options):
-        return answer
-    return None
+    questions = read_question_table(path, columns)
+    if questions is None:
+        return None
+    return [
+        MultipleChoice(row.question, tuple(row.choices.options), row.answer, row.video_id or row.location)
+        for row in questions
+    ]

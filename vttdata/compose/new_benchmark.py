@@ -24,9 +24,9 @@ import io
 from pathlib import Path
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files, read_text
 from vttdata.annotations.model import SPLITS
+from vttdata.annotations.record_collector import RecordCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, parse_table
@@ -49,15 +49,21 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     file = choose_files(folder, _FILES)["captions"]
     text = read_text(file, records.checksums)
     for line, row in parse_table(str(file), ".csv", io.StringIO(text, newline=""), _COLUMNS):
-        place = f"{file}:{line}"
+        location = f"{file}:{line}"
         if row["split"] not in SPLITS:
-            raise VttdataError(f"{place}: unknown split {str(row['split'])[:60]!a}.")
+            raise VttdataError(f"{location}: unknown split {str(row['split'])[:60]!a}.")
         try:
             start, end = float(row["start"]), float(row["end"])
         except (TypeError, ValueError) as error:
-            raise VttdataError(f"{place}: start and end should be numbers of seconds.") from error
+            raise VttdataError(f"{location}: start and end should be numbers of seconds.") from error
         clip = records.add_clip(
-            file, row["video_id"] or "", row["source_id"] or "", start, end, split=SPLITS[row["split"]], place=place
+            file,
+            row["video_id"] or "",
+            row["source_id"] or "",
+            start,
+            end,
+            split=SPLITS[row["split"]],
+            location=location,
         )
         records.add_caption(file, clip.video_id, row["caption"] or "")
     return records.result()

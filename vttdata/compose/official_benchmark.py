@@ -6,7 +6,7 @@ findings and are never mended.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -14,14 +14,16 @@ import pydantic
 
 from vttdata.annotations import Annotations, Finding, read_protocol
 from vttdata.annotations.model import join_paragraphs
-from vttdata.annotations.protocols import check_name
-from vttdata.compose.package import package
+from vttdata.annotations.protocol_splits import check_name
+from vttdata.compose.package import Origin, package
 from vttdata.dataset import OfficialLayout
 from vttdata.dataset.metadata import Figure, PaperFigure
 from vttdata.dataset.protocol_file import read_protocol_file
-from vttdata.dataset.videos import PublishSettings
+from vttdata.dataset.questions import QuestionSet, choices_of
+from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
+from vttdata.generate.blind.questions import QuestionAttack, audit_questions
 from vttdata.memory import garbage_collection_paused
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import (
@@ -29,6 +31,8 @@ from vttdata.pipeline.stages.annotations import (
     CLIPS,
     CONCEPTS,
     FINDINGS,
+    MOMENTS,
+    QUESTIONS,
     SOURCES,
     ClipFiles,
     SourceFiles,
@@ -114,7 +118,15 @@ def build_official(
     files = dict(official.files)
     protocols = {**official.protocols, **_read_protocols(recipe, official, files)}
 
-    run.steps = 5 + bool(official.classes) + (recipe.videos is not None) + (recipe.degrade is not None)
+    further = (
+        official.classes,
+        official.questions,
+        official.questions,
+        official.moments,
+        recipe.videos,
+        recipe.degrade,
+    )
+    run.steps = 5 + sum(bool(each) for each in further)
     sources = run.stage(SOURCES, official.sources)
     clips = run.stage(CLIPS, official.clips)
     captions = run.stage(CAPTIONS, official.captions, may_be_empty=True)
@@ -135,21 +147,43 @@ def build_official(
         placed = captions_in_splits(captions, clips)
         degraded = list(run.stage(DegradeCaptions(recipe.degrade, recipe.seed), placed, may_be_empty=True))
     findings = run.stage(FINDINGS, official.findings + missing, may_be_empty=True)
+    questions = _attack_questions(run, official) if official.questions else None
 
-    layout = OfficialLayout(official.categories, protocols, concepts, official.classes, degraded)
+    layout = OfficialLayout(
+        official.categories,
+        protocols,
+        concepts,
+        official.classes,
+        degraded,
+        questions=questions,
+        moments=list(run.stage(MOMENTS, official.moments)) if official.moments else (),
+    )
     package(
         run,
         clips,
         captions,
         sources,
-        None,
-        media,
-        mode=recipe.publish.media or "none",
-        official=layout,
-        findings=findings,
-        paper=recipe.paper,
-        files=files,
+        media=MediaFiles.chosen(media, recipe.publish.media or "none"),
+        origin=Origin(layout, findings, {str(name): figure for name, figure in recipe.paper.items()}, files),
     )
+
+
+def _attack_questions(run: Build, official: Annotations) -> QuestionSet:
+    """Let blind attackers try the questions, those of the split ``train`` only where there are no others."""
+    questions = list(run.stage(QUESTIONS, official.questions))
+    clips = {clip.video_id: clip for clip in official.clips}
+    tested = [each for each in questions if clips[each.video_id].split != "train"] or questions
+    source_of = {video_id: clip.source_id for video_id, clip in clips.items()}
+    attacks: dict[str, Sequence[QuestionAttack]] = {}
+    attacked: dict[str, Sequence[str]] = {}
+    with run.engine.progress(run.step("blind attacks")):
+        for kind in dict.fromkeys(each.kind for each in tested):
+            of_kind = [each for each in tested if each.kind == kind]
+            choices = choices_of(of_kind, source_of)
+            if len({choice.video_id for choice in choices}) > 1:
+                attacks[kind] = audit_questions(choices)
+                attacked[kind] = [each.question_id for each in of_kind]
+    return QuestionSet(questions, attacks, attacked)
 
 
 def _read_protocols(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from vttdata.annotations import Finding
 from vttdata.dataset.leak_audit import Files, audit_all
-from vttdata.dataset.metadata import Figure, Metadata, OfficialLayout, PaperFigure
+from vttdata.dataset.metadata import FindingRow, Metadata, OfficialLayout, PaperFigure
 from vttdata.dataset.provenance import (
     InputFile,
     Provenance,
@@ -17,8 +18,8 @@ from vttdata.dataset.provenance import (
     library_versions,
     write_provenance,
 )
-from vttdata.dataset.videos import MediaMode, add_preview
-from vttdata.dataset.write import write_dataset
+from vttdata.dataset.videos import MediaFiles, add_preview
+from vttdata.dataset.write import WriteHooks, write_dataset
 from vttdata.errors import LeakError
 from vttdata.load.lookup import caption_input_files
 from vttdata.pipeline.attrition import attrition_rows
@@ -34,20 +35,34 @@ from vttdata.version import __version__
 _EXAMPLES = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the records of a dataset come from.
+
+    Fields:
+        official: row order, labels and protocols of official files; see `OfficialLayout`.
+        findings: irregularities in official files.
+        paper: figures in the benchmark's paper.
+        files: name of each official file -> its SHA-256.
+        collected: origin of the material; see `Metadata`.
+    """
+
+    official: OfficialLayout | None = None
+    findings: Iterable[Finding] = ()
+    paper: Mapping[str, PaperFigure] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    collected: str = ""
+
+
 def package(
     run: Build,
     clips: Iterable[Clip],
     captions: Iterable[Caption],
     sources: Iterable[Source],
-    split: SplitSettings | None,
-    media: Path | None,
     *,
-    official: OfficialLayout | None = None,
-    findings: Iterable[Finding] = (),
-    paper: Mapping[Figure, PaperFigure] | None = None,
-    files: Mapping[str, str] | None = None,
-    mode: MediaMode = "files",
-    collected: str = "",
+    split: SplitSettings | None = None,
+    media: MediaFiles | None = None,
+    origin: Origin = Origin(),
 ) -> None:
     """Replace the dataset of a build.
 
@@ -57,13 +72,8 @@ def package(
         captions: of these clips and of others, which are left out.
         sources: at least those of the clips.
         split: settings by which the splits were assigned; None for official splits.
-        media: folder of the clips' files; None when the clips have none.
-        official: row order, labels and protocols of official files; see `OfficialLayout`.
-        findings: irregularities in official files.
-        paper: figures in the benchmark's paper.
-        files: name of each official file -> its SHA-256.
-        mode: how the clips' files go into the dataset.
-        collected: origin of the material; see `Metadata`.
+        media: files of the clips; None leaves them out.
+        origin: where the records come from.
 
     Raises:
         VttdataError: when no clip is left.
@@ -72,12 +82,13 @@ def package(
     """
     recipe = run.loaded.recipe
     metadata = dataclasses.replace(
-        metadata_of_build(run, files or {}, collected),
+        metadata_of_build(run, origin.files, origin.collected),
         split_ratios=split.ratios if split else {},
         together=split.together if split else (),
         allow_leaks=recipe.allow_leaks,
-        findings=_count_findings(findings),
-        paper=paper or {},
+        findings=_count_findings(origin.findings),
+        paper=origin.paper,
+        counted=origin.official.counted if origin.official is not None else {},
     )
     clips = list(clips)
     video_ids = {clip.video_id for clip in clips}
@@ -100,12 +111,12 @@ def package(
             )
         return audits
 
-    provenance = provenance_of_build(run, files or {})
+    provenance = provenance_of_build(run, origin.files)
 
     def add_files(folder: Path) -> None:
         write_provenance(folder, provenance)
-        if media is not None and mode != "none":
-            add_preview(folder, media, clips)
+        if media is not None:
+            add_preview(folder, media.folder, clips)
 
     with run.engine.progress(run.step("package")):
         write_dataset(
@@ -115,15 +126,13 @@ def package(
             sources=sources,
             metadata=metadata,
             media=media,
-            mode=mode,
-            official=official,
-            audit=audit_files,
-            add_files=add_files,
+            official=origin.official,
+            hooks=WriteHooks(audit_files, add_files),
         )
 
 
 def metadata_of_build(run: Build, files: Mapping[str, str], collected: str = "") -> Metadata:
-    """Return the metadata that a recipe and its finished stages give; the arguments are those of `package`."""
+    """Return the metadata that a recipe and its finished stages give; `files` and `collected` are as of `Origin`."""
     recipe = run.loaded.recipe
     names = ", ".join(sorted(files))
     return Metadata(
@@ -140,7 +149,7 @@ def metadata_of_build(run: Build, files: Mapping[str, str], collected: str = "")
         unprocessed=run.unprocessed(),
         tools={"vttdata": __version__, **run.tools},
         inputs=files,
-        required_paths={key: kind for key, kind, _, _ in given_paths(recipe.model_dump(), recipe.paths)},
+        required_paths={given.key: given.kind for given in given_paths(recipe.model_dump(), recipe.paths)},
     )
 
 
@@ -156,28 +165,28 @@ def provenance_of_build(
     settings = recipe.public()
     builder = Path(run.loaded.builder.__file__ or "")
     inputs = [*models] if builder.parent == packaged.folder("builders") else [*models, input_file("builder", builder)]
-    for key, kind, holder, name in given_paths(settings, recipe.paths):
-        path = Path(holder[name])
-        if kind == "input":
-            inputs += caption_input_files(holder[name])
-        elif kind == "file":
-            inputs.append(input_file(key, path))
+    for given in given_paths(settings, recipe.paths):
+        path = Path(given.value)
+        if given.kind == "input":
+            inputs += caption_input_files(given.value)
+        elif given.kind == "file":
+            inputs.append(input_file(given.key, path))
         else:
             # Those official files that are in the folder, under the names that their reader gives them.
             sizes = find_files_named(path, {PurePosixPath(name).name for name in files})
             for official_name, sha256 in files.items():
                 size = sizes.get(PurePosixPath(official_name).name, {}).get(sha256)
                 if size is not None:
-                    inputs.append(InputFile(key, official_name, sha256, size))
+                    inputs.append(InputFile(given.key, official_name, sha256, size))
     tools = {**run.tools, **library_versions(libraries)}
     return Provenance("build", recipe.seed, inputs, recipe=recipe_text(recipe), tools=tools)
 
 
-def _count_findings(findings: Iterable[Finding]) -> list[tuple[str, str, int, str]]:
-    """Return kind, meaning, count and a few ids for each kind; the build's table of findings has all ids."""
-    rows: dict[str, tuple[str, str, int, str]] = {}
+def _count_findings(findings: Iterable[Finding]) -> list[FindingRow]:
+    """Return a row with a few ids for each kind; the build's table of findings has all ids."""
+    rows: dict[str, FindingRow] = {}
     for finding in findings:
-        kind = finding.kind
-        *_, count, examples = rows.get(kind, (kind, finding.meaning, 0, ""))
-        rows[kind] = (kind, finding.meaning, count + finding.count, examples or ", ".join(finding.ids[:_EXAMPLES]))
+        row = rows.get(finding.kind, FindingRow(finding.kind, finding.meaning, 0, ""))
+        examples = row.examples or ", ".join(finding.ids[:_EXAMPLES])
+        rows[finding.kind] = row._replace(number=row.number + finding.count, examples=examples)
     return list(rows.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import pydantic
 
@@ -21,7 +21,7 @@ from vttdata.errors import VttdataError, list_choices
 from vttdata.files.id_lists import read_ids
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.ids import find_video_id
-from vttdata.plugins import discover
+from vttdata.json_types import JsonObject
 from vttdata.recipe import packaged
 from vttdata.validation import describe_problem
 
@@ -57,11 +57,6 @@ class PublishedProtocol(pydantic.BaseModel):
     digest: str | None = None
 
 
-def protocol_specifications() -> dict[str, Path]:
-    """Return the files of the packaged protocols, and of the user's folder ``protocols`` of plugins, by name."""
-    return discover(packaged.folder("recipes") / "protocols", "protocols", ".yaml")
-
-
 def read_specification(path: Path) -> PublishedProtocol:
     """Read and check the file of a protocol.
 
@@ -72,8 +67,8 @@ def read_specification(path: Path) -> PublishedProtocol:
         return PublishedProtocol.model_validate(read_yaml(path))
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise VttdataError(f"{path}: {place}: {describe_problem(first)}.") from error
+        key = ".".join(map(str, first["loc"]))
+        raise VttdataError(f"{path}: {key}: {describe_problem(first)}.") from error
 
 
 def make_protocol(name: str, folder: Path, lists: Mapping[str, Path]) -> Protocol:
@@ -85,7 +80,7 @@ def make_protocol(name: str, folder: Path, lists: Mapping[str, Path]) -> Protoco
         VttdataError: when there is no such protocol, a list is missing or names other clips, or the number of clips or
             the digest is not the published one.
     """
-    known = protocol_specifications()
+    known = packaged.protocols()
     if name not in known:
         raise VttdataError(f"Unknown protocol {name[:80]!a}; choose from {list_choices(name, known)}.")
     published = read_specification(known[name])
@@ -132,7 +127,7 @@ def _check_lists(name: str, needed: Mapping[str, str], lists: Mapping[str, Path]
         raise VttdataError(f"{name}: its split '{extra}' needs no list; {', '.join(needed) or 'none'} does.")
 
 
-def _ids_of(config: Mapping[str, Any], splits: list[str]) -> list[str]:
+def _ids_of(config: JsonObject, splits: list[str]) -> list[str]:
     rows = (read_parquet_rows(config[split], ("video_id",)) for split in splits)
     return list(dict.fromkeys(row["video_id"] for part in rows for row in part))
 

@@ -5,22 +5,26 @@ Every dataset is rebuilt from a recipe; for one that a command made without a re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from vttdata.compose.build import build_recipe
+from vttdata.compose.official_files import fetch_files, put_together
+from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
-from vttdata.dataset.tables import read_tables
 from vttdata.dataset.videos import PREVIEW
 from vttdata.errors import VttdataError
+from vttdata.files.downloads import OriginFile
 from vttdata.files.reading import file_sha256, is_inside, links_out
 from vttdata.files.strict_yaml import read_yaml
+from vttdata.json_types import JsonObject
 from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.row_hashes import read_batches
-from vttdata.recipe.published import load_foreign_recipe, wanted_path
+from vttdata.recipe import packaged
+from vttdata.recipe.origins import Origins, find_origins
+from vttdata.recipe.published import load_foreign_recipe, wanted_path, wanted_paths
 
 # Files that describe a dataset; they contain or follow from versions of tools, so that they may differ. All others are
 # data.
@@ -76,7 +80,7 @@ def compare_with(dataset: Path, rebuilt: Path, left_out: Iterable[str] = ()) -> 
     return RebuildComparison(files, differing, further, rows, descriptions)
 
 
-def recipe_of(dataset: Path, provenance: Provenance) -> dict[str, Any]:
+def recipe_of(dataset: Path, provenance: Provenance) -> JsonObject:
     """Return the settings of the recipe that makes a dataset.
 
     It is in ``recipe.yaml``, unless a command made the dataset by its options alone.
@@ -86,14 +90,14 @@ def recipe_of(dataset: Path, provenance: Provenance) -> dict[str, Any]:
     """
     if provenance.command == "build":
         return read_yaml(dataset / RECIPE)
-    settings: dict[str, Any] = {"seed": provenance.seed, "input": wanted_path("input", "input")}
+    settings: JsonObject = {"seed": provenance.seed, "input": wanted_path("input", "input")}
     options = dict(provenance.options)
     if provenance.command == "degrade":
         return {"name": "local/degraded", "builder": "degraded", **settings, "degrade": options}
     if provenance.command != "foil":
         raise VttdataError(f"The dataset was made by {provenance.command!a}, which is no command that can be repeated.")
     keys = ("name", "licence", "device", "scorer", "pipeline")
-    stated: dict[str, Any] = {key: options.pop(key) for key in keys if key in options}
+    stated: dict[str, object] = {key: options.pop(key) for key in keys if key in options}
     judges = options.pop("judge", [])
     judges = judges if isinstance(judges, list) else [judges]
     # Of a file or a model that lay on that machine, the inputs have the content and nothing says where it is here.
@@ -101,9 +105,54 @@ def recipe_of(dataset: Path, provenance: Provenance) -> dict[str, Any]:
     stated |= {key: wanted_path(key) for key in local - {"judge"}}
     if judges:
         stated["judges"] = [
-            wanted_path(f"judges.{place}") if "judge" in local else name for place, name in enumerate(judges)
+            wanted_path(f"judges.{index}") if "judge" in local else name for index, name in enumerate(judges)
         ]
     return {"name": "local/foils", "builder": "foils", **settings, **stated, "foils": options}
+
+
+def official_inputs(raw: JsonObject, provenance: Provenance) -> tuple[Origins, dict[str, list[OriginFile]]] | None:
+    """Return the origins of a dataset's inputs, and the official files for each setting that its recipe asks for.
+
+    Of files that recipes can do without, those count that the dataset was made from, by their SHA-256; settings whose
+    files have no known origin are left out. None for a dataset that no packaged recipe with known origins builds.
+    """
+    recipe = packaged.datasets_of_recipes().get(str(raw.get("name")))
+    if recipe is None or (origins := find_origins(recipe)) is None:
+        return None
+    used = {(file.key, file.sha256) for file in provenance.inputs}
+    files = {}
+    for key in (text.partition("=")[0] for text in wanted_paths(raw)):
+        is_folder = key == "annotations"
+        files[key] = [
+            file for file in origins.files if (is_folder and not file.is_optional) or (key, file.sha256) in used
+        ]
+    return origins, {key: of_key for key, of_key in files.items() if of_key}
+
+
+def fetch_inputs(dataset: Path, provenance: Provenance, given: Sequence[str], note: Callable[[str], None]) -> list[str]:
+    """Return the settings ``key=value`` of official files that a dataset was made from and that are not `given`.
+
+    The files are fetched; see `official_inputs` for which.
+
+    Raises:
+        VttdataError: as `vttdata.compose.official_files.fetch_files`; before anything is fetched, as `rebuild_dataset`.
+    """
+    raw = recipe_of(dataset, provenance)
+    origins, files = official_inputs(raw, provenance) or (None, {})
+    keys = {text.partition("=")[0] for text in given}
+    needed = {key: of_key for key, of_key in files.items() if key not in keys}
+    if origins is None or not needed:
+        return []
+    # Of the same kind as what the settings will name.
+    places = [f"{key}={dataset if key == 'annotations' else dataset / RECIPE}" for key in needed]
+    load_foreign_recipe(raw, dataset / RECIPE, [*places, *given])
+    paths = fetch_files(origins, note, dict.fromkeys(file for of_key in needed.values() for file in of_key))
+    folder = put_together(origins, paths)
+    return [
+        f"{key}={folder if key == 'annotations' else folder / of_key[0].name}"
+        for key, of_key in needed.items()
+        if key == "annotations" or of_key[0] in paths
+    ]
 
 
 def rebuild_dataset(

@@ -11,14 +11,19 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
+from vttdata.json_types import JsonObject
 from vttdata.text.nouns.mentions import load_pipeline
 from vttdata.text.svo import ROLES, extract_svo
-from vttdata.text.word_overlap import WordWeights, distinct_words
+from vttdata.text.weighted_word_overlap import WordWeights, distinct_words
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
 
 # Pairs of captions of a clip that are compared at most; MSR-VTT's 20 captions have 190.
 _MAX_PAIRS = 1_000
@@ -94,7 +99,7 @@ def measure_similarity(clips: Clips) -> dict[str, dict[str, AuthorSimilarity]]:
     return {author: dict(sorted(row.items())) for author, row in sorted(table.items())}
 
 
-def measure_svo_consistency(clips: Clips, pipeline: Any) -> dict[str, Consistency]:
+def measure_svo_consistency(clips: Clips, pipeline: Language) -> dict[str, Consistency]:
     """Return how often human captions of a clip have the same subject, verb and object, by role and ``all`` together.
 
     A pipeline of spaCy finds them. Xu et al. (CVPR 2016, section 5) report 62.7 % for MSR-VTT without stating parser
@@ -127,7 +132,7 @@ def _consistency(clips: Iterable[Sequence[Mapping[str, frozenset[str]]]], roles:
     return Consistency(statistics.fmean(another), statistics.fmean(anyone), len(another), captions)
 
 
-def describe_agreement(dataset: Path, *, similarity: bool, pipeline: str | None) -> dict[str, Any]:
+def describe_agreement(dataset: Path, *, similarity: bool, pipeline: str | None) -> JsonObject:
     """Return the figures of each split: ``similarity`` by authors, ``svo`` by role; only those that are wanted.
 
     `pipeline` is the name or folder of a spaCy pipeline, for ``svo``.
@@ -136,7 +141,7 @@ def describe_agreement(dataset: Path, *, similarity: bool, pipeline: str | None)
         VttdataError: if there are no captions, or the pipeline cannot be loaded.
     """
     parser = load_pipeline(pipeline) if pipeline is not None else None
-    figures: dict[str, Any] = {}
+    figures: JsonObject = {}
     for split, clips in read_captions_by_clip(dataset).items():
         figures[split] = {}
         if similarity:
@@ -146,7 +151,7 @@ def describe_agreement(dataset: Path, *, similarity: bool, pipeline: str | None)
     return figures
 
 
-def agreement_tables(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, list[list[str]]]]:
+def agreement_tables(figures: Mapping[str, JsonObject]) -> Iterator[tuple[str, list[list[str]]]]:
     """Yield a title and a table for each split and figure of `describe_agreement`."""
     for split, parts in figures.items():
         similarity: Mapping[str, Mapping[str, AuthorSimilarity]] = parts.get("similarity", {})
@@ -168,7 +173,7 @@ def agreement_tables(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple
             yield f"{split}: subjects, verbs and objects that other human captions of the clip have", rows
 
 
-def plain_agreement(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def plain_agreement(figures: Mapping[str, JsonObject]) -> JsonObject:
     """Return the figures of `describe_agreement` as plain values for JSON; NaN is None."""
 
     def plain(value: Any) -> Any:

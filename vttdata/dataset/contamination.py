@@ -17,7 +17,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +31,7 @@ from vttdata.errors import VttdataError
 from vttdata.files.table_formats import align_columns
 from vttdata.files.tables import fold_name, parse_seconds
 from vttdata.ids import source_of
+from vttdata.json_types import JsonObject, Row
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split.near_duplicates.matches import match_sources
 
@@ -107,7 +107,7 @@ class Contamination:
         """True if no clip shares source or pictures with the corpus."""
         return not any(self.found[kind] for kind in FAILING)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values: kind -> split -> number of clips; null for what could not be judged."""
         splits = self.splits.items()
         counts = {kind: {split: len(self.found[kind] & set(ids)) for split, ids in splits} for kind in self.judged}
@@ -246,9 +246,7 @@ def _tables(corpus: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
         yield from stream_corpus(path, columns)
 
 
-def find_source_rows(
-    table: pa.Table, names: Any, source_of_name: Mapping[str, str]
-) -> Iterator[tuple[dict[str, Any], str]]:
+def find_source_rows(table: pa.Table, names: object, source_of_name: Mapping[str, str]) -> Iterator[tuple[Row, str]]:
     """Yield the rows that name a source of the benchmark, and that source."""
     by_row: dict[int, str] = {}
     for column in ("url", "source_id", "video_id"):
@@ -271,7 +269,7 @@ def find_source_rows(
             yield values, by_row[row]
 
 
-def find_shared_captions(table: pa.Table, captions: Any) -> Sequence[str]:
+def find_shared_captions(table: pa.Table, captions: object) -> Sequence[str]:
     """Return the captions of the benchmark that a batch has, without regard to capitals and full stops."""
     column = table.column("caption").combine_chunks()
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
@@ -281,7 +279,7 @@ def find_shared_captions(table: pa.Table, captions: Any) -> Sequence[str]:
     return shared
 
 
-def _add_source(result: Contamination, benchmark: BenchmarkClips, source: str, row: Mapping[str, Any]) -> None:
+def _add_source(result: Contamination, benchmark: BenchmarkClips, source: str, row: Mapping[str, object]) -> None:
     """Add the clips of a source, and those that a row overlaps in time; a row without times is the whole video."""
     shown = str(row.get("url") or row.get("source_id") or row.get("video_id"))
     start, end = (parse_seconds(row.get(name)) for name in ("start", "end"))
@@ -416,7 +414,7 @@ def _stream_json(path: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
             )
 
 
-def as_strings(column: Any) -> Any:
+def as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of texts or numbers as one Arrow array of strings."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
 from vttdata.dataset.card.sections import Tables, build_citation
-from vttdata.dataset.columns import ITEMS, Column, columns_of
 from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.manifest import write_manifest
 from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.rows import columns_of
+from vttdata.dataset.schema import Column, LabelNames
 from vttdata.dataset.shards import SplitFiles
 from vttdata.files.reading import file_sha256
+from vttdata.json_types import JsonObject
 
 CROISSANT = "croissant.json"
 
@@ -37,7 +39,7 @@ _TERMS = [
     *("parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate"),
     *("separator", "source", "subField", "transform"),
 ]
-_CONTEXT: dict[str, Any] = {
+_CONTEXT: JsonObject = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
@@ -52,8 +54,6 @@ _CONTEXT: dict[str, Any] = {
     "name": {"@container": "@language"},
 } | {term: f"cr:{term}" for term in _TERMS}
 
-Json = dict[str, Any]
-
 
 def write_description(
     dataset: Path,
@@ -61,10 +61,9 @@ def write_description(
     tables: Tables,
     body: str,
     *,
-    categories: Sequence[str] = (),
-    classes: Sequence[str] = (),
+    labels: LabelNames = MappingProxyType({}),
     limitations: Sequence[str] = (),
-    known_files: Mapping[str, Mapping[str, Any]] | None = None,
+    known_files: Mapping[str, Mapping[str, object]] | None = None,
 ) -> None:
     """Describe a dataset folder whose tables and other files are complete.
 
@@ -73,15 +72,14 @@ def write_description(
         metadata: Metadata of the dataset.
         tables: Configuration -> its splits, the default one first.
         body: README below its front matter.
-        categories: Names of the category labels, in the order of their numbers.
-        classes: Names of the classes of concepts, in the order of their numbers.
+        labels: Names of the categories and of the classes of concepts.
         limitations: Known limitations of the dataset, a sentence each.
         known_files: Manifest entries of files that need not be read again.
     """
-    front_matter = format_front_matter(tables, categories, metadata, classes)
+    front_matter = format_front_matter(tables, labels, metadata)
     (dataset / "README.md").write_text(f"{front_matter}\n{body}", encoding="utf-8", newline="\n")
     croissant = _describe_dataset(dataset, metadata, tables, limitations)
-    croissant |= _describe_tables(metadata.name, tables, {"categories": categories, "classes": classes})
+    croissant |= _describe_tables(metadata.name, tables, labels)
     (dataset / CROISSANT).write_text(
         json.dumps(croissant, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
     )
@@ -98,7 +96,7 @@ def write_description(
     write_manifest(dataset, name=metadata.name, version=metadata.version, files=files)
 
 
-def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitations: Sequence[str]) -> Json:
+def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitations: Sequence[str]) -> JsonObject:
     """Return what a Croissant description says of a dataset as a whole."""
     owner, _, name = metadata.name.partition("/")
     licences = list(dict.fromkeys(licence for licence in metadata.licences.values() if licence is not None))
@@ -106,7 +104,7 @@ def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitat
         f"{stage} ({unit}): {taken} in, {kept} kept" + (f"; {losses}" if losses else "")
         for stage, unit, taken, kept, losses in metadata.attrition
     ]
-    content: Json = {
+    content: JsonObject = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
@@ -128,8 +126,8 @@ def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitat
     return {key: value for key, value in content.items() if value not in (None, "", [])}
 
 
-def _describe_tables(name: str, tables: Tables, labels: Mapping[str, Sequence[str]]) -> Json:
-    """Return the files and the record sets of a dataset of this name; `labels` are names by the set of their labels."""
+def _describe_tables(name: str, tables: Tables, labels: LabelNames) -> JsonObject:
+    """Return the files and the record sets of a dataset of this name."""
     splits = list(dict.fromkeys(split.split for of_config in tables.values() for split in of_config))
     urls = [_SPLITS.get(split, "cr:Split") for split in splits]
     repository = {
@@ -143,9 +141,9 @@ def _describe_tables(name: str, tables: Tables, labels: Mapping[str, Sequence[st
     }
     label_sets = [
         _inline_records(
-            label, "sc:Enumeration", {"label": ("sc:Integer", range(len(names))), "name": ("sc:Text", names)}
+            role.value, "sc:Enumeration", {"label": ("sc:Integer", range(len(names))), "name": ("sc:Text", names)}
         )
-        for label, names in labels.items()
+        for role, names in labels.items()
         if names
     ]
     return {
@@ -153,12 +151,12 @@ def _describe_tables(name: str, tables: Tables, labels: Mapping[str, Sequence[st
         "recordSet": [
             _inline_records("splits", "cr:Split", {"name": ("sc:Text", splits), "url": ("sc:URL", urls)}),
             *label_sets,
-            *(_records(config, tables[config], has_categories=bool(labels["categories"])) for config in tables),
+            *(_records(config, tables[config], labels) for config in tables),
         ],
     }
 
 
-def _files(config: str, splits: Sequence[SplitFiles]) -> list[Json]:
+def _files(config: str, splits: Sequence[SplitFiles]) -> list[JsonObject]:
     """Return the set of all files of a configuration, and each file with its checksum."""
     common = {"containedIn": {"@id": "repo"}, "encodingFormat": "application/x-parquet"}
     file_set = {"@type": "cr:FileSet", "@id": f"{config}-files", "includes": f"{config}/*.parquet"}
@@ -177,7 +175,7 @@ def _files(config: str, splits: Sequence[SplitFiles]) -> list[Json]:
     ]
 
 
-def _inline_records(name: str, data_type: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Json:
+def _inline_records(name: str, data_type: str, columns: Mapping[str, tuple[str, Iterable[object]]]) -> JsonObject:
     """Return a record set with its rows, from column -> type and values; the first column is the key."""
     ids = [f"{name}/{column}" for column in columns]
     types, values = zip(*columns.values(), strict=True)
@@ -194,7 +192,7 @@ def _inline_records(name: str, data_type: str, columns: Mapping[str, tuple[str, 
     }
 
 
-def _records(config: str, splits: Sequence[SplitFiles], *, has_categories: bool) -> Json:
+def _records(config: str, splits: Sequence[SplitFiles], labels: LabelNames) -> JsonObject:
     # mlcroissant applies the pattern to the path and then again to the result, so both must match.
     pattern = f"(?:{config}/)?({'|'.join(split.split for split in splits)})(?:-.+parquet)?$"
     split_field = {
@@ -204,14 +202,14 @@ def _records(config: str, splits: Sequence[SplitFiles], *, has_categories: bool)
         "source": _source(config, fileProperty="fullpath") | {"transform": {"regex": pattern}},
         "references": {"field": {"@id": "splits/name"}},
     }
-    fields = [_field(config, column, has_categories=has_categories) for column in columns_of(config)]
+    fields = [_field(config, column) for column in columns_of(config, labels)]
     return {"@type": "cr:RecordSet", "@id": config, "name": config, "field": [split_field, *fields]}
 
 
-def _field(config: str, column: Column, *, has_categories: bool) -> Json:
-    field: Json = {"@type": "cr:Field", "@id": f"{config}/{column.name}", "description": column.meaning}
+def _field(config: str, column: Column) -> JsonObject:
+    field: JsonObject = {"@type": "cr:Field", "@id": f"{config}/{column.name}", "description": column.meaning}
     source = _source(config, column=column.name)
-    if column.type == "video":
+    if column.is_file:
         subfields = [
             {
                 "@type": "cr:Field",
@@ -222,11 +220,9 @@ def _field(config: str, column: Column, *, has_categories: bool) -> Json:
             for name, data_type in (("bytes", "sc:VideoObject"), ("path", "sc:Text"))
         ]
         return field | {"subField": subfields}
-    category = "class label" if has_categories else "string"
-    data_type = _TYPES[category if column.type == "category" else ITEMS.get(column.type, column.type)]
-    shape = {"isArray": True, "arrayShape": "-1"} if column.type in ITEMS else {}
-    return field | {"dataType": data_type} | shape | {"source": source}
+    shape = {"isArray": True, "arrayShape": "-1"} if column.is_list else {}
+    return field | {"dataType": _TYPES[column.dtype]} | shape | {"source": source}
 
 
-def _source(config: str, **extract: str) -> Json:
+def _source(config: str, **extract: str) -> JsonObject:
     return {"fileSet": {"@id": f"{config}-files"}, "extract": extract}

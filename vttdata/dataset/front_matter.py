@@ -11,21 +11,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from vttdata.dataset.columns import columns_of, find_wrong_type, readme_features
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.row_checks import find_unusable_row
+from vttdata.dataset.rows import columns_of, find_wrong_type
+from vttdata.dataset.schema import LabelNames, readme_features
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
 from vttdata.files.reading import LINKS_OUT, is_inside, links_out, read_description
 from vttdata.files.strict_yaml import format_yaml, parse_yaml
+from vttdata.json_types import JsonObject
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 # YAML writes half of a surrogate pair as an escape.
 _SURROGATE = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LICENCE_IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_TAGS = {"foils": "foils", "judgments": "human-judgments", "degraded": "direct-assessment", "videos": "video"}
+_TAGS = {
+    "foils": "foils",
+    "questions": "question-answering",
+    "judgments": "human-judgments",
+    "degraded": "direct-assessment",
+    "videos": "video",
+}
 _MAX_SHOWN = 80
 # Keys of a configuration on a card.
 _CONFIG_KEYS = frozenset({"config_name", "version", "default", "data_files", "description"})
@@ -44,12 +52,7 @@ class Layout:
     classes: tuple[str, ...] = ()
 
 
-def format_front_matter(
-    tables: Mapping[str, Sequence[SplitFiles]],
-    categories: Sequence[str],
-    metadata: Metadata,
-    classes: Sequence[str] = (),
-) -> str:
+def format_front_matter(tables: Mapping[str, Sequence[SplitFiles]], labels: LabelNames, metadata: Metadata) -> str:
     """Return the YAML front matter with its ``---`` lines; the arguments are those of `write_description`.
 
     A licence that is not an identifier of the Hub is given as ``license_name``.
@@ -70,15 +73,15 @@ def format_front_matter(
         "tags": ["video-captioning", "vttdata", *(_TAGS[config] for config in tables if config in _TAGS)],
         "size_categories": [next((label for limit, label in _SIZES if rows < limit), "n>1M")],
     }
-    features = {config: readme_features(columns_of(config), categories, classes) for config in tables}
-    known = {key: text for key, text in about.items() if text not in ("", "unknown")}
+    features = {config: readme_features(columns_of(config, labels), labels) for config in tables}
+    known = {key: text for key, text in about.items() if text and text != "unknown"}
     return dump_front_matter(content, tables, features, metadata.version, default, known)
 
 
 def dump_front_matter(
-    content: Mapping[str, Any],
+    content: Mapping[str, object],
     tables: Mapping[str, Sequence[SplitFiles]],
-    features: Mapping[str, Sequence[Mapping[str, Any]]],
+    features: Mapping[str, Sequence[Mapping[str, object]]],
     version: str,
     default: str,
     about: Mapping[str, str] = MappingProxyType({}),
@@ -99,7 +102,7 @@ def dump_front_matter(
         }
         for config, splits in tables.items()
     ]
-    configs: list[dict[str, Any]] = [
+    configs: list[JsonObject] = [
         {
             "config_name": config,
             "version": version,
@@ -112,7 +115,7 @@ def dump_front_matter(
     return f"---\n{format_yaml(described, width=10_000)}---\n"
 
 
-def _licence_keys(metadata: Metadata) -> dict[str, Any]:
+def _licence_keys(metadata: Metadata) -> JsonObject:
     """Return the Hub's keys for the licences of annotations and captions: one licence, or both by part."""
     parts = {part: metadata.licences[part] or "unknown" for part in ("annotations", "captions")}
     licence = parts["annotations"] if len(set(parts.values())) == 1 else ", ".join(map(": ".join, parts.items()))
@@ -121,7 +124,7 @@ def _licence_keys(metadata: Metadata) -> dict[str, Any]:
     return {"license": "other", "license_name": " ".join(licence.split())}
 
 
-def read_front_matter(dataset: Path) -> dict[str, Any]:
+def read_front_matter(dataset: Path) -> JsonObject:
     """Return the YAML front matter of ``README.md``.
 
     Raises:
@@ -149,7 +152,7 @@ def read_version(dataset: Path) -> str | None:
     return find_version(read_front_matter(dataset))
 
 
-def find_version(front_matter: Mapping[str, Any]) -> str | None:
+def find_version(front_matter: Mapping[str, object]) -> str | None:
     """Return the version of the first configuration that states one, or None."""
     configs = front_matter.get("configs")
     versions = (
@@ -158,7 +161,7 @@ def find_version(front_matter: Mapping[str, Any]) -> str | None:
     return next((str(version) for version in versions if isinstance(version, str | int | float)), None)
 
 
-def read_infos(dataset: Path) -> Mapping[str, Any]:
+def read_infos(dataset: Path) -> JsonObject:
     """Return what the README says of each configuration, as `datasets` understands it.
 
     Raises:
@@ -169,19 +172,20 @@ def read_infos(dataset: Path) -> Mapping[str, Any]:
 
     try:
         card = DatasetCardData(**read_front_matter(dataset))
-        infos: Mapping[str, Any] = DatasetInfosDict.from_dataset_card_data(card)
+        infos: JsonObject = DatasetInfosDict.from_dataset_card_data(card)
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise VttdataError(f"{dataset / 'README.md'}: datasets cannot read its front matter ({reason}).") from error
     return infos
 
 
-def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
+def read_layout(dataset: Path, needs: str | None = "clips", *, check_rows: bool = True) -> Layout:
     """Return the files and labels that the README of a dataset folder names.
 
     Raises:
-        VttdataError: If the configuration `needs` is missing, a pattern matches nothing, a file is damaged, or a column
-            has another type than ours.
+        VttdataError: If the configuration `needs` is missing, a pattern matches nothing, a file is damaged, a column
+            has another type than ours, or with `check_rows`, which reads the columns of ids, times and captions, a row
+            cannot be used.
     """
     front_matter = read_front_matter(dataset)
     files = find_files(dataset, front_matter)
@@ -192,6 +196,9 @@ def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
                     wrong = find_wrong_type(config, file.schema_arrow)
                 if wrong is not None:
                     raise VttdataError(f"{path}: {wrong}.")
+                unusable = find_unusable_row(config, path) if check_rows else None
+                if unusable is not None:
+                    raise VttdataError(f"{path}: {unusable}.")
     try:
         infos = front_matter.get("dataset_info", ())
         features = [feature for info in infos for feature in info["features"]]
@@ -206,7 +213,7 @@ def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
     return Layout(files, categories, classes)
 
 
-def find_files(dataset: Path, front_matter: Mapping[str, Any]) -> dict[str, dict[str, list[Path]]]:
+def find_files(dataset: Path, front_matter: JsonObject) -> dict[str, dict[str, list[Path]]]:
     """Return configuration -> split -> files, as the front matter of a README names them.
 
     Embedded videos are left out if their folder is missing: they are downloaded from the Hub only on request.
@@ -261,7 +268,7 @@ def match_files(dataset: Path, pattern: str) -> list[Path]:
     return paths
 
 
-def label_names(feature: Any) -> tuple[str, ...]:
+def label_names(feature: object) -> tuple[str, ...]:
     """Return the names of the class labels in a feature of the README, in the order of their numbers."""
     if not isinstance(feature, dict):
         return ()

@@ -11,16 +11,15 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.dataset.columns import is_protocol
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
+from vttdata.dataset.rows import is_protocol
 from vttdata.errors import MediaError, VttdataError
 from vttdata.files.id_lists import read_ids
 from vttdata.ids import find_video_id, is_safe_id
@@ -143,7 +142,7 @@ def read_fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Itera
             yield source_id, Fingerprint(HASH_SCHEME, row["hashes"])
 
 
-def _rows_of_ids(video_ids: Any, ids: Sequence[str], file: Path | Sequence[str]) -> Integers:
+def _rows_of_ids(video_ids: pa.Array, ids: Sequence[str], file: Path | Sequence[str]) -> Integers:
     """Return all rows of these ids, each row once; official files may list an id more than once."""
     known = set(video_ids.to_pylist())
     ids = [find_video_id(name, known) or name for name in ids]
@@ -151,8 +150,8 @@ def _rows_of_ids(video_ids: Any, ids: Sequence[str], file: Path | Sequence[str])
     unknown = pc.invert(pc.is_in(wanted, value_set=video_ids.cast(pa.string())))
     if pc.any(unknown).as_py():
         number, first = pc.sum(unknown).as_py(), ids[pc.index(unknown, True).as_py()]
-        place = file if isinstance(file, Path) else "The protocol"
-        raise VttdataError(f"{place}: {number} of its ids are not in the dataset, the first is {first!a}.")
+        subject = file if isinstance(file, Path) else "The protocol"
+        raise VttdataError(f"{subject}: {number} of its ids are not in the dataset, the first is {first!a}.")
     is_wanted = pc.is_in(video_ids.cast(pa.string()), value_set=wanted)
     return np.flatnonzero(is_wanted.to_numpy()).astype(np.int64)
 
@@ -162,7 +161,7 @@ def _caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, to
     entry_of = np.full((len(table.split_names), total), -1, dtype=np.int64)
     entry_of[table.split, rows] = np.arange(len(rows))
 
-    def read() -> Iterator[tuple[Integers, Any]]:
+    def read() -> Iterator[tuple[Integers, pa.Array]]:
         first = 0
         for path in paths:
             with open_parquet(path, "captions") as file:

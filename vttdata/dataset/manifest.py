@@ -9,18 +9,19 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.files.reading import LINKS_OUT, file_sha256, is_inside, links_out, read_description
+from vttdata.json_types import JsonObject
 
 MANIFEST = "manifest.json"
 
 
-def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str, Mapping[str, Any]]) -> None:
+def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str, Mapping[str, object]]) -> None:
     """Write ``manifest.json``: name, version, and for each file ``sha256``, ``bytes`` and, of tables, ``rows``."""
     content = {"name": name, "version": version, "files": {path: files[path] for path in sorted(files)}}
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     (dataset / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_dataset_manifest(dataset: Path) -> dict[str, Any]:
+def read_dataset_manifest(dataset: Path) -> JsonObject:
     """Return the content of ``manifest.json``.
 
     Raises:
@@ -43,7 +44,7 @@ def _is_name(name: str) -> bool:
     return name.isprintable() and parts_are_short and len(name) < 1024
 
 
-def _is_entry(entry: Any) -> bool:
+def _is_entry(entry: object) -> bool:
     wanted = (("sha256", None, str), ("bytes", None, int), ("rows", 0, int))
     return isinstance(entry, dict) and all(isinstance(entry.get(key, default), kind) for key, default, kind in wanted)
 
@@ -69,7 +70,7 @@ def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
     return damage
 
 
-def find_difference(dataset: Path, name: str, entry: Mapping[str, Any]) -> str:
+def find_difference(dataset: Path, name: str, entry: Mapping[str, object]) -> str:
     """Return how a file differs from its entry in the manifest; empty if it does not."""
     path = dataset / name
     if not is_inside(name):

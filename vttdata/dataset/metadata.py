@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
+from vttdata.dataset.questions import QuestionSet
+from vttdata.dataset.rows import JudgmentRow
 from vttdata.ids import is_dataset_name
-from vttdata.records import Concepts, Degraded
+from vttdata.records import Concepts, Degraded, QueryWindows
 from vttdata.settings import Strict, check_date, check_licence
 
 Figure = Literal["sources", "clips", "hours", "sentences", "words", "vocabulary"]
@@ -26,6 +28,25 @@ class PaperFigure(Strict):
     why: str = ""
 
 
+class AttritionRow(NamedTuple):
+    """What a stage took in and kept, in `unit` such as sources, and what it lost, in words."""
+
+    stage: str
+    unit: str
+    taken: int
+    kept: int
+    losses: str
+
+
+class FindingRow(NamedTuple):
+    """How often official files have an irregularity, and where, such as a few ids."""
+
+    kind: str
+    meaning: str
+    number: int
+    examples: str
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """Facts on a card that are in no table.
@@ -37,16 +58,17 @@ class Metadata:
         language: Language of the captions, ISO 639-1, or several; none where it is not known.
         split_ratios: Split -> requested ratio; empty for official splits.
         together: What no two splits share (``source``, ``query``, ``near_duplicate``).
-        attrition: Rows of (stage, what is counted, in, kept, losses in words).
+        attrition: Input and output of each stage.
         unprocessed: Stages and numbers of items that the dataset lacks because their processing was cut short; empty
             for a complete dataset.
         tools: Program, library or recipe -> version or checksum.
-        findings: Rows of (kind, meaning, count, examples) on irregularities in official files.
+        findings: Irregularities in official files.
         date: Day on which this version is published, YYYY-MM-DD; never taken from a clock, so that bytes stay the same.
         collected: How the material was collected, one sentence.
         inputs: Name of each official file -> its SHA-256.
         required_paths: Key of the recipe that takes a path -> ``file`` or ``folder``.
-        paper: Figure of `SplitStatistics` -> what the paper of the benchmark states.
+        paper: Figure of `SplitStatistics`, or of `counted` -> what the paper of the benchmark states.
+        counted: Further figures in the official files, for the comparison with the paper.
     """
 
     name: str
@@ -58,16 +80,17 @@ class Metadata:
     split_ratios: Mapping[str, float] = field(default_factory=dict)
     together: Sequence[str] = ()
     allow_leaks: str | None = None
-    attrition: Sequence[tuple[str, str, int, int, str]] = ()
+    attrition: Sequence[AttritionRow] = ()
     unprocessed: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
-    findings: Sequence[tuple[str, str, int, str]] = ()
+    findings: Sequence[FindingRow] = ()
     citation: str = ""
     date: str | None = None
     collected: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
     required_paths: Mapping[str, str] = field(default_factory=dict)
-    paper: Mapping[Figure, PaperFigure] = field(default_factory=dict)
+    paper: Mapping[str, PaperFigure] = field(default_factory=dict)
+    counted: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not is_dataset_name(self.name):
@@ -110,7 +133,10 @@ class OfficialLayout:
         concepts: Concepts of some of the clips, for the configuration `concepts`.
         classes: Names of all classes of concepts, in the order of their numbers.
         degraded: Degraded captions of these clips, for the configuration `degraded`, in its order.
-        judgments: Configuration (``judgments`` or ``judgments-without-...``) -> split -> rows of `judgment_row`.
+        judgments: Configuration (``judgments`` or ``judgments-without-...``) -> split -> rows.
+        counted: Figures in the official files that no table has; see `Metadata`.
+        questions: Questions about these clips, for the configuration `questions`, in its order.
+        moments: Windows that captions are about, for the configuration `moments`, in its order.
     """
 
     categories: Sequence[str] = ()
@@ -118,4 +144,7 @@ class OfficialLayout:
     concepts: Iterable[Concepts] = ()
     classes: Sequence[str] = ()
     degraded: Sequence[Degraded] = ()
-    judgments: Mapping[str, Mapping[str, Sequence[dict[str, Any]]]] = field(default_factory=dict)
+    judgments: Mapping[str, Mapping[str, Sequence[JudgmentRow]]] = field(default_factory=dict)
+    counted: Mapping[str, float] = field(default_factory=dict)
+    questions: QuestionSet | None = None
+    moments: Sequence[QueryWindows] = ()

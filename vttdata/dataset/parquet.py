@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
+from vttdata.json_types import Row
+
+TIMES = ("start", "end", "duration")
+"""Columns of times in seconds in the source of a clip."""
 
 _MESSAGE_CHARACTERS = 60
 
@@ -44,7 +50,10 @@ _MAGIC_BYTES = 8
 _ROW_GROUPS, _COLUMNS, _CHUNK = 4, 1, 3
 _PATH, _VALUES, _UNPACKED, _PACKED = 3, 5, 6, 7
 _MAX_DEPTH = 32
-_MAX_CACHED_BYTES = 2**16
+# Thrift's compact types: both truth values, a byte, integers, a double, texts, lists and sets, structs.
+_TRUTH, _BYTE, _INTEGER, _DOUBLE, _TEXT, _LIST, _SET, _STRUCT = 2, 3, 6, 7, 8, 9, 10, 12
+# Shorter lists have their length in the byte of their type; of the bytes of a number only the last one is this small.
+_LONG_LIST, _MAX_LAST_BYTE, _MAX_SHIFT = 15, 0x7F, 63
 
 
 @contextlib.contextmanager
@@ -52,13 +61,12 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file, which must have these columns, for the time of the block.
 
     Raises:
-        VttdataError: If the file is damaged, which may show only in the block, or a column is missing; or if its footer
-            announces far more rows, list items or bytes than a table of its size has.
+        VttdataError: If the file is damaged, which may show only in the block, or a column is missing or duplicated; or
+            if its footer announces far more rows, list items or bytes than a table of its size has.
     """
     try:
-        with pq.ParquetFile(path) as file:
-            if excess := _describe_inflation(file.metadata, path):
-                raise VttdataError(f"{path}: {excess}; no table of a dataset is like this, and it is not read.")
+        metadata = _read_metadata(path, file_state(path))
+        with pq.ParquetFile(path, metadata=metadata) as file:
             missing = sorted(set(columns) - set(file.schema_arrow.names))
             if missing:
                 raise VttdataError(f"{path}: has no column '{missing[0]}'.")
@@ -66,6 +74,24 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
     except (OSError, UnicodeDecodeError, OverflowError, MemoryError, pa.ArrowException) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise VttdataError(f"{path}: is damaged or unreadable ({reason}).") from error
+
+
+def file_state(path: Path) -> tuple[int, ...]:
+    """Return what changes when a file does, for results that are kept as long as it does not."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+@functools.lru_cache(maxsize=64)
+def _read_metadata(path: Path, _status: tuple[int, ...]) -> pq.FileMetaData:
+    """Return the metadata of a file after checks; one command opens the same tables many times."""
+    metadata = pq.read_metadata(path)
+    if excess := _describe_inflation(metadata, path):
+        raise VttdataError(f"{path}: {excess}; no table of a dataset is like this, and it is not read.")
+    name, number = Counter(metadata.schema.to_arrow_schema().names).most_common(1)[0]
+    if number > 1:
+        raise VttdataError(f"{path}: the column '{name}' is duplicated.")
+    return metadata
 
 
 def _describe_inflation(metadata: pq.FileMetaData, path: Path) -> str:
@@ -97,10 +123,10 @@ def check_footers(tables: Mapping[str, Mapping[str, Iterable[Path]]]) -> None:
 
 def read_parquet_rows(
     paths: Iterable[Path], columns: Sequence[str], *, optional: Sequence[str] = (), batch_rows: int = 1_000
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """Yield the rows of Parquet files, in order, with `batch_rows` of them in memory.
 
-    A file without one of the optional columns gives rows without it.
+    A file without one of the optional columns gives rows without it. Times that are NaN are None.
 
     Raises:
         VttdataError: If a file is damaged or lacks a column.
@@ -109,10 +135,19 @@ def read_parquet_rows(
         with open_parquet(path, *columns) as file:
             existing = [*columns, *(column for column in optional if column in file.schema_arrow.names)]
             for batch in file.iter_batches(batch_rows, columns=existing):
-                yield from batch.to_pylist()
+                yield from without_nan(batch).to_pylist()
 
 
-def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]], rows_per_group: int) -> None:
+def without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch in which times that are NaN are null: they are not known."""
+    for index, field in enumerate(batch.schema):
+        if field.name in TIMES and pa.types.is_floating(field.type):
+            column = batch.column(index)
+            batch = batch.set_column(index, field, pc.if_else(pc.is_nan(column), pa.scalar(None, field.type), column))
+    return batch
+
+
+def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, object]], rows_per_group: int) -> None:
     """Write rows as a Parquet file, with one row group in memory at a time."""
     stream = iter(rows)
     with pq.ParquetWriter(path, schema) as writer:
@@ -121,7 +156,7 @@ def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]], ro
 
 
 def build_table(
-    rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Mapping[str, int], location: str
+    rows: Sequence[dict[str, object]], schema: pa.Schema, labels: Mapping[str, int], location: str
 ) -> pa.Table:
     """Build a table from rows, without the silent conversions of Arrow.
 
@@ -159,7 +194,7 @@ def build_table(
     return table
 
 
-def _name_row(row: Mapping[str, Any], schema: pa.Schema) -> str:
+def _name_row(row: Mapping[str, object], schema: pa.Schema) -> str:
     return f"the row of {str(row.get(schema.names[0]))[:_MESSAGE_CHARACTERS]!a}"
 
 
@@ -178,7 +213,7 @@ def _fits(values: Iterable[Any], arrow_type: pa.DataType) -> bool:
     return _fits(itertools.chain.from_iterable(filter(None, values)), arrow_type.value_type)
 
 
-def _describe_misfit(rows: Sequence[dict[str, Any]], field: pa.Field, schema: pa.Schema) -> str:
+def _describe_misfit(rows: Sequence[dict[str, object]], field: pa.Field, schema: pa.Schema) -> str:
     """Describe the first value that does not fit a column; empty if all fit."""
     for row in rows:
         value = row[field.name]
@@ -206,7 +241,7 @@ class ColumnChunk:
     unpacked: int
 
 
-def read_column_chunks(path: Path) -> tuple[tuple[ColumnChunk, ...], ...]:
+def read_column_chunks(path: Path) -> list[list[ColumnChunk]]:
     """Return the column chunks of each row group, in the order of the schema's leaves.
 
     Raises:
@@ -218,87 +253,156 @@ def read_column_chunks(path: Path) -> tuple[tuple[ColumnChunk, ...], ...]:
         length = int.from_bytes(file.read(4), "little")
         file.seek(max(0, size - _MAGIC_BYTES - length))
         data = file.read(length)
-    # One command opens the same tables many times.
-    return _parse_cached(data) if len(data) <= _MAX_CACHED_BYTES else _parse(data)
-
-
-def _parse(data: bytes) -> tuple[tuple[ColumnChunk, ...], ...]:
+    footer = _Footer(data)
     try:
-        groups = _Reader(data).struct()[_ROW_GROUPS]
-        return tuple(tuple(_as_chunk(column[_CHUNK]) for column in group[_COLUMNS]) for group in groups)
-    except (IndexError, KeyError, TypeError, AttributeError) as error:
+        footer.read()
+    except (IndexError, KeyError) as error:
         raise pa.ArrowInvalid("its footer does not describe its columns") from error
+    return footer.groups
 
 
-_parse_cached = functools.lru_cache(maxsize=64)(_parse)
+class _Footer:
+    """Reader of a footer in one pass, which collects the column chunks of each row group.
 
-
-def _as_chunk(fields: dict[int, Any]) -> ColumnChunk:
-    path = b".".join(fields[_PATH]).decode("utf-8", "replace")
-    return ColumnChunk(path, int(fields[_VALUES]), int(fields[_PACKED]), int(fields[_UNPACKED]))
-
-
-class _Reader:
-    """Reader of one value after another."""
+    Its methods take the position of a value and return the one behind it; they raise IndexError or KeyError where the
+    footer is not as it should be.
+    """
 
     def __init__(self, data: bytes) -> None:
+        self.groups: list[list[ColumnChunk]] = []
         self._data = data
-        self._position = 0
-        self._depth = 0
+        self._path, self._numbers = "", dict[int, int]()
+        self._in_chunk = {_CHUNK: (_STRUCT, self._metadata)}
+        self._in_group = {_COLUMNS: (_LIST, partial(self._list, self._chunk))}
+        self._in_metadata = {_PATH: (_LIST, self._names)} | {
+            number: (_INTEGER, partial(self._number, number)) for number in (_VALUES, _UNPACKED, _PACKED)
+        }
 
-    def struct(self) -> dict[int, Any]:
-        """Return the fields of a struct by number."""
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise IndexError
-        fields: dict[int, Any] = {}
-        number = 0
-        while head := self._byte():
-            step, kind = divmod(head, 16)
-            number = number + step if step else self._integer()
+    def read(self) -> None:
+        self._struct(0, {_ROW_GROUPS: (_LIST, partial(self._list, self._group))})
+
+    def _struct(self, position: int, readers: Mapping[int, tuple[int, Callable[[int], int]]]) -> int:
+        data, number = self._data, 0
+        missing = len(readers)
+        while head := data[position]:
+            position += 1
+            step, kind = head >> 4, head & 15
+            if step:
+                number += step
+            else:
+                number, position = _read_integer(data, position), _skip(data, position, _INTEGER)
+            if number in readers:
+                expected, read = readers[number]
+                if kind != expected:
+                    raise IndexError
+                position = read(position)
+                missing -= 1
             # A truth value is told by the type of its field.
-            fields[number] = kind == 1 if kind in (1, 2) else self._value(kind)
-        self._depth -= 1
-        return fields
-
-    def _value(self, kind: int) -> Any:
-        if kind in (1, 2, 3):
-            return self._byte()
-        if kind in (4, 5, 6):
-            return self._integer()
-        if kind == 7:
-            return self._bytes(8)
-        if kind == 8:
-            return self._bytes(self._varint())
-        if kind in (9, 10):
-            number, of_items = divmod(self._byte(), 16)
-            number = self._varint() if number == 15 else number
-            return [self._value(of_items) for _ in range(number)]
-        if kind == 12:
-            return self.struct()
-        raise IndexError
-
-    def _byte(self) -> int:
-        self._position += 1
-        return self._data[self._position - 1]
-
-    def _bytes(self, number: int) -> bytes:
-        self._position += number
-        if self._position > len(self._data):
+            elif kind > _TRUTH:
+                position = _skip(data, position, kind)
+        if missing:
             raise IndexError
-        return self._data[self._position - number : self._position]
+        return position + 1
 
-    def _varint(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self._byte()
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-            if shift > 63:
-                raise IndexError
+    def _list(self, read: Callable[[int], int], position: int) -> int:
+        length, of_items, position = _read_list_head(self._data, position)
+        if length and of_items != _STRUCT:
+            raise IndexError
+        for _ in range(length):
+            position = read(position)
+        return position
 
-    def _integer(self) -> int:
-        value = self._varint()
-        return value >> 1 ^ -(value & 1)
+    def _group(self, position: int) -> int:
+        self.groups.append([])
+        return self._struct(position, self._in_group)
+
+    def _chunk(self, position: int) -> int:
+        position = self._struct(position, self._in_chunk)
+        numbers = self._numbers
+        self.groups[-1].append(ColumnChunk(self._path, numbers[_VALUES], numbers[_PACKED], numbers[_UNPACKED]))
+        return position
+
+    def _metadata(self, position: int) -> int:
+        return self._struct(position, self._in_metadata)
+
+    def _number(self, number: int, position: int) -> int:
+        self._numbers[number] = _read_integer(self._data, position)
+        return _skip(self._data, position, _INTEGER)
+
+    def _names(self, position: int) -> int:
+        length, _, position = _read_list_head(self._data, position)
+        names = []
+        for _ in range(length):
+            size, start = _read_varint(self._data, position)
+            position = start + size
+            names.append(self._data[start:position])
+        self._path = b".".join(names).decode("utf-8", "replace")
+        return position
+
+
+def _skip(data: bytes, position: int, kind: int, depth: int = 0) -> int:
+    """Return the position behind a value of a type."""
+    if kind == _STRUCT:
+        return _skip_struct(data, position, depth)
+    if kind in (_LIST, _SET):
+        length, of_items, position = _read_list_head(data, position)
+        if of_items <= _BYTE:
+            return position + length
+        for _ in range(length):
+            position = _skip(data, position, of_items, depth + 1)
+    elif kind == _TEXT:
+        length, position = _read_varint(data, position)
+        position += length
+    elif kind == _DOUBLE:
+        position += 8
+    elif kind <= _INTEGER:
+        while kind > _BYTE and data[position] > _MAX_LAST_BYTE:
+            position += 1
+        position += 1
+    else:
+        raise IndexError
+    return position
+
+
+def _skip_struct(data: bytes, position: int, depth: int) -> int:
+    """Return the position behind a struct; footers of many row groups have millions of fields, hence few calls."""
+    if depth > _MAX_DEPTH:
+        raise IndexError
+    while head := data[position]:
+        position += 1
+        if not head >> 4:
+            position = _skip(data, position, _INTEGER)
+        kind = head & 15
+        if _BYTE < kind <= _INTEGER:
+            while data[position] > _MAX_LAST_BYTE:
+                position += 1
+            position += 1
+        elif kind > _TRUTH:
+            position = _skip(data, position, kind, depth + 1)
+    return position + 1
+
+
+def _read_list_head(data: bytes, position: int) -> tuple[int, int, int]:
+    """Return the length of a list, the type of its items, and the position of the first one."""
+    length, of_items = divmod(data[position], 16)
+    if length < _LONG_LIST:
+        return length, of_items, position + 1
+    length, position = _read_varint(data, position + 1)
+    return length, of_items, position
+
+
+def _read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return a number without sign, and the position behind it."""
+    value = shift = 0
+    while (byte := data[position]) > _MAX_LAST_BYTE:
+        value |= (byte & _MAX_LAST_BYTE) << shift
+        position += 1
+        shift += 7
+        if shift > _MAX_SHIFT:
+            raise IndexError
+    return value | byte << shift, position + 1
+
+
+def _read_integer(data: bytes, position: int) -> int:
+    value, _ = _read_varint(data, position)
+    return value >> 1 ^ -(value & 1)

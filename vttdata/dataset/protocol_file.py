@@ -12,7 +12,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import write_whole
@@ -33,7 +32,7 @@ class Protocol:
 
     name: str
     splits: Mapping[str, Sequence[str]]
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -58,12 +57,12 @@ class Protocol:
         content = {"protocol": self.name, "digest": self.digest, **self.about, "splits": self.splits}
         write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
-    def check_ids(self, known: Collection[str], place: object) -> None:
+    def check_ids(self, known: Collection[str], source: object) -> None:
         """Raise VttdataError when it lists a clip that is not known."""
         unknown = [video_id for ids in self.splits.values() for video_id in ids if video_id not in known]
         if unknown:
             raise VttdataError(
-                f"{place}: no clip has the id {unknown[0]!a} ({len(unknown):,} of the protocol's ids are unknown); it "
+                f"{source}: no clip has the id {unknown[0]!a} ({len(unknown):,} of the protocol's ids are unknown); it "
                 "is a protocol of another dataset or version."
             )
 

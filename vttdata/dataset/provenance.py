@@ -16,10 +16,10 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.reading import ZIP_ERRORS, file_sha256, read_description
+from vttdata.json_types import JsonObject
 from vttdata.version import __version__
 
 RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"
@@ -54,7 +54,7 @@ class Provenance:
     command: str
     seed: int
     inputs: Sequence[InputFile] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     recipe: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     vttdata: str = __version__
@@ -62,7 +62,7 @@ class Provenance:
 
 def write_provenance(dataset: Path, provenance: Provenance) -> None:
     """Write ``provenance.json`` and, if there is a recipe, ``recipe.yaml`` into a dataset folder."""
-    content: dict[str, Any] = {"vttdata_version": provenance.vttdata, "command": provenance.command}
+    content: JsonObject = {"vttdata_version": provenance.vttdata, "command": provenance.command}
     if provenance.recipe:
         recipe = provenance.recipe.encode("utf-8")
         (dataset / RECIPE).write_bytes(recipe)

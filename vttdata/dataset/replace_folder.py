@@ -7,15 +7,25 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from vttdata.dataset.manifest import MANIFEST
-from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
+from vttdata.errors import DISK_ERRORS, DescribeOSErrors, VttdataError
 from vttdata.files.file_lock import LockHeldError, hold_lock
 from vttdata.files.output_file import link_file
+from vttdata.files.own_folder import FolderKind, check_own
 from vttdata.files.reading import file_sha256
 
 
+def _dataset_names(folder: Path) -> frozenset[str]:
+    manifest = read_dataset_manifest(folder)
+    # Manifests of other programs have no files with checksums and a version.
+    return frozenset({MANIFEST, *manifest["files"]} if manifest["version"] and manifest["files"] else ())
+
+
+DATASET = FolderKind("a dataset", MANIFEST, _dataset_names)
+
+
 @contextlib.contextmanager
-def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a dataset") -> Iterator[Path]:
+def replace_folder(folder: Path, kind: FolderKind = DATASET) -> Iterator[Path]:
     """Yield an empty folder that takes the place of `folder` after the block, or is removed after an error.
 
     The new folder is filled beside the old one and then put in its place by two renames. If the process is killed
@@ -23,17 +33,14 @@ def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a datas
 
     Args:
         folder: Folder to replace; missing and empty ones are fine.
-        marker: File by which a folder of this kind is recognised.
-        what: Name of this kind, for messages.
+        kind: What the folder is replaced by, and may hold.
 
     Raises:
         VttdataError: If `folder` holds something else, which is left alone, or another process is replacing it.
     """
     folder = folder.resolve()
-    partial, old = (folder.with_name(f".{folder.name}.{suffix}") for suffix in ("partial", "old"))
-    is_replaceable = folder.is_dir() and ((folder / marker).is_file() or not any(folder.iterdir()))
-    if folder.exists() and not is_replaceable:
-        raise VttdataError(f"{folder}: is not {what} of vttdata and is not replaced; choose another folder.")
+    partial, old = (folder.with_name(f".{folder.name}.vttdata-{suffix}") for suffix in ("partial", "old"))
+    check_own(folder, kind)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         try:
@@ -50,8 +57,11 @@ def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a datas
         try:
             partial.mkdir()
             yield partial
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(partial, ignore_errors=True)
+            # A write to a full disk names no file.
+            if isinstance(error, OSError) and error.errno in DISK_ERRORS and error.filename is None:
+                raise OSError(error.errno, error.strerror, str(folder)) from error
             raise
         if folder.exists():
             folder.rename(old)

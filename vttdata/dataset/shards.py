@@ -11,13 +11,13 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vttdata.dataset.parquet import build_table
 from vttdata.files.reading import file_sha256
+from vttdata.json_types import Row
 
 # The limits below decide where row groups and files end, and so the bytes of every dataset.
 ROWS_PER_SHARD = 50_000
@@ -74,7 +74,7 @@ def write_split(
     config: str,
     split: str,
     schema: pa.Schema,
-    rows: Iterable[dict[str, Any]],
+    rows: Iterable[dict[str, object]],
     labels: Mapping[str, int] | None = None,
 ) -> SplitFiles | None:
     """Write ``<config>/<split>-<i>-of-<n>-<digest>.parquet``; without rows write nothing and return None.
@@ -106,9 +106,9 @@ def write_split(
     return SplitFiles(split, tuple(shards), f"{config}/{split}-*-{digest}.parquet", memory)
 
 
-def _batch_rows(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _batch_rows(rows: Iterable[dict[str, object]]) -> Iterator[list[Row]]:
     """Yield batches that are limited in rows, in items of lists and in bytes of files."""
-    batch: list[dict[str, Any]] = []
+    batch: list[Row] = []
     items = size = 0
     for row in rows:
         batch.append(row)

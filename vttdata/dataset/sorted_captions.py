@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from vttdata.errors import VttdataError
+from vttdata.files.database_path import check_database_path
 from vttdata.records import Caption
 
 _ROWS_PER_INSERT = 1_000
@@ -25,7 +26,7 @@ class SortedCaptions:
 
     Raises:
         VttdataError: If a caption belongs to an unknown clip, two of a clip share a `sen_id` without `duplicates`, or
-            a text contains an unpaired surrogate.
+            a text contains an unpaired surrogate, or the path of the file is too long.
         OSError: If the scratch file cannot be written; ENOSPC if the disk is full.
     """
 
@@ -33,6 +34,7 @@ class SortedCaptions:
         self, path: Path, positions: Mapping[str, int], captions: Iterable[Caption], *, duplicates: bool = False
     ) -> None:
         self._ordinals: Iterator[int] = itertools.count() if duplicates else itertools.repeat(0)
+        check_database_path(path.parent)
         self._database = sqlite3.connect(path, isolation_level=None)
         stream = iter(captions)
         try:

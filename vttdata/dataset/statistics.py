@@ -1,7 +1,7 @@
 """Count the contents of a dataset folder: the figures of MSR-VTT's Table 1 (Xu et al., CVPR 2016), by split.
 
-Words are separated by white space, and the vocabulary is their distinct lower-cased forms, as the official 29,322 words
-of MSR-VTT are counted. Tables are read in batches.
+Words are separated by white space, as the official 29,322 distinct lower-cased words of MSR-VTT are counted, and are
+letters in scripts that separate no words. Tables are read in batches.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.table_formats import align_columns
+from vttdata.json_types import JsonObject, Row
+from vttdata.text.word_spans import split_words
 
 _MAIN_CONFIGS = ("clips", "captions", "sources", "videos")
 
@@ -48,15 +49,16 @@ class Statistics:
     """Figures of each split, in the order of the dataset, and of all splits together.
 
     `configs` are counts in further configurations by split and figure: `clips`, `sources` and `sentences` of a
-    protocol, the `mentions` and `classes` of concepts, the `sentences` that are `degraded` and those with each flag, or
-    the `judgments` and `assessments` of people.
+    protocol, the `mentions` and `classes` of concepts, the `sentences` that are `degraded` and those with each flag,
+    the `judgments` and `assessments` of people, the `questions`, or the
+    `queries` and `windows` of moments.
     """
 
     splits: dict[str, SplitStatistics]
     total: SplitStatistics
     configs: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values: ``splits`` by name and ``total`` with the fields of `SplitStatistics`; ``configs``."""
         return dataclasses.asdict(self)
 
@@ -141,21 +143,30 @@ def count_files(
 
 
 def _count_config(paths: Iterable[Path], classes: Sequence[str]) -> dict[str, int]:
-    """Count a protocol, the concepts or the judgments, which their columns tell apart."""
+    """Count a protocol, the concepts, the judgments, the questions or the moments, which their columns tell apart."""
     sources: set[str] = set()
     judged_clips: set[str] = set()
+    asked_clips: set[str] = set()
     counts: Counter[str] = Counter()
     has_mentions = False
-    optional = ("captions", "classes", "assessments")
+    optional = ("captions", "classes", "assessments", "question_id", "starts")
     for row in read_parquet_rows(paths, ("video_id", "source_id"), optional=optional):
         sources.add(row["source_id"])
         counts["rows"] += 1
         if "assessments" in row:
             judged_clips.add(row["video_id"])
             counts["assessments"] += row["assessments"] or 0
+        if "question_id" in row:
+            asked_clips.add(row["video_id"])
+        if "starts" in row:
+            asked_clips.add(row["video_id"])
+            counts["windows"] += len(row["starts"])
         counts["sentences"] += len(row.get("captions") or ())
         counts["mentions"] += len(row.get("classes") or ())
         has_mentions = has_mentions or "classes" in row
+    if asked_clips:
+        asked = {"queries": counts["rows"], "windows": counts["windows"]} if "windows" in counts else {}
+        return {"clips": len(asked_clips), "sources": len(sources), **(asked or {"questions": counts["rows"]})}
     figures = {"clips": len(judged_clips) or counts["rows"], "sources": len(sources)}
     if judged_clips:
         return figures | {"judgments": counts["rows"], "assessments": counts["assessments"]}
@@ -191,7 +202,7 @@ class _SplitCounter:
     words: int = 0
     vocabulary: set[str] = field(default_factory=set)
 
-    def add_clip(self, row: Mapping[str, Any], categories: Sequence[str]) -> None:
+    def add_clip(self, row: Row, categories: Sequence[str]) -> None:
         self.clips += 1
         if row["source_id"] is not None:
             self.sources.add(row["source_id"])
@@ -212,7 +223,7 @@ class _SplitCounter:
 
     def add_captions(self, captions: Iterable[str | None]) -> None:
         for caption in filter(None, captions):
-            words = caption.split()
+            words = split_words(caption)
             self.sentences += 1
             self.words += len(words)
             self.vocabulary.update(word.lower() for word in words)

@@ -13,16 +13,35 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 from vttdata.dataset.replace_folder import link_or_copy
+from vttdata.dataset.rows import VideoRow
 from vttdata.errors import DescribeOSErrors, MediaError, VttdataError
 from vttdata.ids import digest, is_safe_id
+from vttdata.json_types import JsonObject
 from vttdata.records import Clip
 from vttdata.settings import Strict
 from vttdata.subprocesses import call
 
 MediaMode = Literal["none", "files", "embedded"]
+
+
+class MediaFiles(NamedTuple):
+    """Folder with the files of clips, and how they go into a dataset.
+
+    A file has the ``<name>`` of ``videos/<name>`` in `Clip.media`.
+    """
+
+    folder: Path
+    mode: Literal["files", "embedded"] = "files"
+
+    @classmethod
+    def chosen(cls, folder: Path | None, mode: MediaMode) -> MediaFiles | None:
+        """Return the files that a dataset gets; None where there are none, or they stay out of it."""
+        return None if folder is None or mode == "none" else cls(folder, mode)
+
+
 # The list of a split's videos, beside them, as ``videofolder`` expects it.
 VIDEO_LIST = "metadata.jsonl"
 
@@ -45,7 +64,7 @@ class PublishSettings(Strict):
     media: MediaMode | None = None
 
 
-def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, dict[str, Any]]:
+def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, JsonObject]:
     """Link or copy the clips' files into ``videos/SPLIT/`` beside lists of them, and return their manifest entries.
 
     `media` is the folder of the clips' files; clips without a file are left out.
@@ -53,7 +72,7 @@ def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[s
     Raises:
         VttdataError: If a file has another name than its clip, is missing, or has changed.
     """
-    entries: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, object]] = {}
     with contextlib.ExitStack() as stack:
         lists: dict[Path, TextIO] = {}
         for clip, name in _distinct_files(clips):
@@ -77,7 +96,7 @@ def video_path(clip: Clip) -> str:
     return f"videos/{clip.split or 'train'}/{PurePosixPath(clip.media.video).name}"
 
 
-def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[dict[str, Any]]:
+def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[VideoRow]:
     """Yield the rows of the configuration ``videos``, with one file at a time in memory.
 
     Raises:
@@ -89,7 +108,7 @@ def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[dict[str, Any]]:
             content = path.read_bytes()
         if hashlib.sha256(content).hexdigest() != clip.media.sha256:
             raise VttdataError(f"{path}: the clip's content has changed; delete the file and build again.")
-        yield {"video_id": clip.video_id, "video": {"bytes": content, "path": name}}
+        yield VideoRow(clip.video_id, {"bytes": content, "path": name})
 
 
 def _distinct_files(clips: Iterable[Clip]) -> Iterator[tuple[Any, str]]:

@@ -11,29 +11,47 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.card.card import format_card, list_limitations
-from vttdata.dataset.columns import CONFIGS, columns_of, label_counts, table_schema
+from vttdata.dataset.card.questions import describe_attacks
 from vttdata.dataset.description_files import write_description
+from vttdata.dataset.foils.statistics import write_attacks
 from vttdata.dataset.metadata import Metadata, OfficialLayout
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.dataset.rows import caption_row, clip_row, concept_row, degraded_row, source_row
+from vttdata.dataset.rows import ROWS, clip_row, columns_of, concept_row, question_row, source_row
+from vttdata.dataset.schema import LabelNames, Role, label_counts, table_schema
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.dataset.statistics import Statistics, count_files
-from vttdata.dataset.videos import MediaMode, add_video_files, video_rows
+from vttdata.dataset.videos import MediaFiles, add_video_files, video_path, video_rows
 from vttdata.errors import VttdataError
 from vttdata.ids import is_safe_id
-from vttdata.records import Caption, Clip, Source
+from vttdata.json_types import Row
+from vttdata.records import Caption, Clip, Source, to_row
 from vttdata.split import Audit
 
 _SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 _DIGITS = re.compile(r"([0-9]+)")
 
-Rows = Iterator[dict[str, Any]]
+Rows = Iterator[Row]
 Tables = dict[str, list[SplitFiles]]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteHooks:
+    """What a caller does while a dataset is written.
+
+    Fields:
+        audit: Function from the Parquet files (configuration -> split -> files) to the audits of ``clips`` and of each
+            protocol for the card. It is called before anything is replaced, and may raise an error to prevent that.
+        add_files: Function that adds files to the folder once its tables and media are there.
+    """
+
+    audit: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None
+    add_files: Callable[[Path], None] | None = None
 
 
 def write_dataset(
@@ -43,11 +61,9 @@ def write_dataset(
     captions: Iterable[Caption],
     sources: Iterable[Source],
     metadata: Metadata,
-    media: Path | None,
-    mode: MediaMode = "files",
+    media: MediaFiles | None,
     official: OfficialLayout | None = None,
-    audit: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None,
-    add_files: Callable[[Path], None] | None = None,
+    hooks: WriteHooks = WriteHooks(),
 ) -> Statistics:
     """Write a dataset in the place of the one in `folder`, and return its figures, as in its card.
 
@@ -57,44 +73,45 @@ def write_dataset(
         captions: Captions of these clips in any order; read once and never held in memory as a whole.
         sources: At least those of the clips, or none at all; those without clips are left out.
         metadata: Metadata of the dataset.
-        media: Folder with the clips' files (``<name>`` of ``videos/<name>`` in `Clip.media`); None leaves them out.
-        mode: How the files go into the dataset; see `vttdata.dataset.videos`.
+        media: Files of the clips; None leaves them out.
         official: Layout of an official release: with it, the order of clips and of sources is kept, and so are
             duplicated rows.
-        audit: Function from the Parquet files (configuration -> split -> files) to the audits of ``clips`` and of each
-            protocol for the card. It is called before anything is replaced, and may raise an error to prevent that.
-        add_files: Function that adds files to the folder once its tables and media are there.
+        hooks: What is done with the tables before they replace others, and with the folder.
 
     Raises:
         VttdataError: If there are no clips, records contradict each other, a clip's file is missing or has changed, or
             `folder` holds something else than a dataset.
     """
     writer = _DatasetWriter(clips, sources, official)
-    mode = "none" if media is None else mode
     with replace_folder(folder) as partial:
-        tables = writer.write_tables(partial, captions, shipped=mode == "files")
+        tables = writer.write_tables(partial, captions, shipped=media is not None and media.mode == "files")
         paths = {
             config: {split.split: [partial / shard.path for shard in split.shards] for split in splits}
             for config, splits in tables.items()
         }
-        audits = audit(paths) if audit is not None else {}
-        video_files: dict[str, dict[str, Any]] = {}
-        if media is not None and mode == "files":
-            video_files = add_video_files(partial, media, writer.clips)
-        elif media is not None and mode == "embedded":
-            tables |= writer.write_videos(partial, media)
-        if add_files is not None:
-            add_files(partial)
+        audits = hooks.audit(paths) if hooks.audit is not None else {}
+        video_files: dict[str, Row] = {}
+        if media is not None and media.mode == "files":
+            video_files = add_video_files(partial, media.folder, writer.clips)
+        elif media is not None:
+            tables |= writer.write_videos(partial, media.folder)
+        questions = writer.official.questions
+        if questions is not None and questions.attacks:
+            write_attacks(partial, {f"questions/{kind}": attacks for kind, attacks in questions.attacks.items()})
+        if hooks.add_files is not None:
+            hooks.add_files(partial)
         statistics = count_files(paths, writer.categories, writer.official.classes)
         shipped = len(video_files) or sum(split.rows for split in tables.get("videos", ()))
         write_description(
             partial,
             metadata,
             tables,
-            format_card(metadata, statistics, tables, partial, shipped=shipped, audits=audits),
-            categories=writer.categories,
-            classes=writer.official.classes,
-            limitations=list_limitations(metadata, statistics, audits, shipped),
+            format_card(metadata, statistics, tables, partial, shipped=shipped, audits=audits, questions=questions),
+            labels=writer.labels,
+            limitations=[
+                *list_limitations(metadata, statistics, audits, shipped),
+                *([describe_attacks(questions)] if questions is not None and questions.attacks else []),
+            ],
             known_files=video_files,
         )
     return statistics
@@ -124,7 +141,8 @@ class _DatasetWriter:
         numbered = list(self.official.categories)
         named = {clip.category for clip in self.clips} | {source.category for source in kept}
         self.categories = numbered + sorted(name for name in named if name is not None and name not in numbered)
-        self._labels = {name: label for label, name in enumerate(self.categories)}
+        self.labels: LabelNames = {Role.CATEGORY: self.categories, Role.CLASS: self.official.classes}
+        self._category_labels = {name: label for label, name in enumerate(self.categories)}
         # Duplicated clips of official files share the position of the first of them.
         self._positions: dict[str, int] = {}
         for position, clip in enumerate(self.clips):
@@ -148,22 +166,21 @@ class _DatasetWriter:
     def write_tables(self, dataset: Path, captions: Iterable[Caption], *, shipped: bool) -> Tables:
         """Write the Parquet files of all configurations that have rows, except the videos."""
         scratch = dataset / ".captions.sqlite"
-        tables: Tables = {config: [] for config in CONFIGS}
+        tables: Tables = {config: [] for config in ROWS}
         with closing(SortedCaptions(scratch, self._positions, captions, duplicates=self._is_official)) as ordered:
             for config, split, rows in self._tables(ordered, shipped=shipped):
-                columns = columns_of(config)
-                schema = table_schema(columns, self.categories)
-                labels = label_counts(columns, self.categories, self.official.classes)
-                written = write_split(dataset, config, split, schema, rows, labels)
+                columns = columns_of(config, self.labels)
+                counts = label_counts(columns, self.labels)
+                written = write_split(dataset, config, split, table_schema(columns), rows, counts)
                 tables.setdefault(config, []).extend([written] if written else [])
         scratch.unlink()
         return {config: splits for config, splits in tables.items() if splits}
 
     def write_videos(self, dataset: Path, media: Path) -> Tables:
         """Write the configuration `videos` with the bytes of all clips that have a file."""
-        schema = table_schema(columns_of("videos"), ())
+        schema = table_schema(columns_of("videos"))
         written = [
-            write_split(dataset, "videos", split, schema, video_rows(media, clips))
+            write_split(dataset, "videos", split, schema, map(to_row, video_rows(media, clips)))
             for split, clips in self._splits.items()
         ]
         return {"videos": [split for split in written if split]} if any(written) else {}
@@ -173,20 +190,25 @@ class _DatasetWriter:
         first = 0
         for split, clips in self._splits.items():
             yield "clips", split, self._clip_rows(clips, captions, shipped=shipped)
-            yield "captions", split, map(caption_row, captions.between(first, first + len(clips)))
+            yield "captions", split, map(to_row, captions.between(first, first + len(clips)))
             used = Counter(clip.source_id for clip in clips)
-            sources = (source for source in self.sources.values() if used[source.source_id])
-            yield "sources", split, (source_row(source, used[source.source_id], self._labels) for source in sources)
+            yield "sources", split, self._source_rows(used)
             first += len(clips)
         classes = {name: label for label, name in enumerate(self.official.classes)}
         concepts = {record.video_id: record for record in self.official.concepts}
         for split, clips in self._splits.items():
             annotated = ((concepts[clip.video_id], clip) for clip in clips if clip.video_id in concepts)
-            yield "concepts", split, (concept_row(record, clip.source_id, classes) for record, clip in annotated)
+            yield (
+                "concepts",
+                split,
+                (to_row(concept_row(record, clip.source_id, classes)) for record, clip in annotated),
+            )
             yield "degraded", split, self._degraded_rows(split)
+            yield "questions", split, self._question_rows(split)
+            yield "moments", split, self._moment_rows(split)
         for config, rows in self.official.judgments.items():
             for split in sorted(rows, key=split_key):
-                yield config, split, iter(rows[split])
+                yield config, split, map(to_row, rows[split])
         for protocol, splits in self.official.protocols.items():
             for split in sorted(splits, key=split_key):
                 clips = [self._find_clip(video_id, f"The protocol {protocol}") for video_id in splits[split]]
@@ -196,13 +218,33 @@ class _DatasetWriter:
         for clip in clips:
             position = self._positions[clip.video_id]
             texts = [caption.caption for caption in captions.between(position, position + 1)]
-            yield clip_row(clip, texts, self._labels, shipped=shipped)
+            video = video_path(clip) if shipped and clip.media is not None else None
+            yield to_row(clip_row(clip, self.sources.get(clip.source_id), texts, self._category_labels, video))
+
+    def _source_rows(self, clips: Counter[str]) -> Rows:
+        for source in self.sources.values():
+            if clips[source.source_id]:
+                yield to_row(source_row(source, clips[source.source_id], self._category_labels))
 
     def _degraded_rows(self, split: str) -> Rows:
         for degraded in self.official.degraded:
             clip = self._find_clip(degraded.video_id, "A degraded caption")
             if (clip.split or "train") == split:
-                yield degraded_row(degraded, clip.source_id)
+                yield to_row(degraded) | {"source_id": clip.source_id}
+
+    def _question_rows(self, split: str) -> Rows:
+        made = self.official.questions
+        blind = made.blind if made is not None else {}
+        for question in made.questions if made is not None else ():
+            clip = self._find_clip(question.video_id, "A question")
+            if (clip.split or "train") == split:
+                yield to_row(question_row(question, clip.source_id, blind.get(question.question_id)))
+
+    def _moment_rows(self, split: str) -> Rows:
+        for moments in self.official.moments:
+            clip = self._find_clip(moments.video_id, "A query")
+            if (clip.split or "train") == split:
+                yield to_row(moments) | {"source_id": clip.source_id}
 
     def _find_clip(self, video_id: str, subject: str) -> Clip:
         position = self._positions.get(video_id)
@@ -211,7 +253,7 @@ class _DatasetWriter:
         return self.clips[position]
 
 
-def _natural_key(name: str) -> tuple[Any, ...]:
+def _natural_key(name: str) -> tuple[object, ...]:
     """Return a sort key that puts video10 after video9.
 
     Texts and numbers alternate, so that only like is compared with like. A number is compared by its length and then by

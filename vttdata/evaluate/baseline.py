@@ -21,6 +21,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.items import Items
 from vttdata.export.reader import DatasetReader
+from vttdata.json_types import Row
 from vttdata.statistics.arrays import Floats
 
 
@@ -29,7 +30,7 @@ class TrainingClip(NamedTuple):
 
     video_id: str
     source_id: str
-    category: Any
+    category: object
     captions: Sequence[str]
 
 
@@ -93,7 +94,7 @@ class Setting:
             raise VttdataError(
                 f"{self.folder}: colours of shots are stored by builds that find shots; this dataset is in none."
             )
-        shots: dict[str, list[dict[str, Any]]] = {}
+        shots: dict[str, list[Row]] = {}
         for shot in read_parquet_rows(paths[:1], ("source_id", "start", "end", "colours")):
             shots.setdefault(shot["source_id"], []).append(shot)
         clips = {
@@ -102,7 +103,7 @@ class Setting:
         return np.stack([_mean_colours(video_id, clips, shots) for video_id in video_ids])
 
 
-def _mean_colours(video_id: str, clips: dict[str, dict[str, Any]], shots: dict[str, list[dict[str, Any]]]) -> Floats:
+def _mean_colours(video_id: str, clips: dict[str, Row], shots: dict[str, list[Row]]) -> Floats:
     weighted = []
     if video_id in clips:
         clip = clips[video_id]

@@ -16,6 +16,7 @@ from vttdata.statistics.bootstrap import DRAWS, Resampled, resample_scores
 from vttdata.statistics.hypothesis_tests import holm, mcnemar_p
 from vttdata.statistics.randomisation import randomise_systems
 from vttdata.statistics.scores import ScoredRows
+from vttdata.text.word_spans import split_words
 
 K = TypeVar("K", bound=Hashable)
 Columns = Mapping[str, ScoreColumn]
@@ -123,6 +124,13 @@ def _group_items(items: Items) -> dict[str, dict[str, Flags]]:
     if len(names) > 1:
         categories = np.array([category or "" for category in items.categories], dtype=object)
         groups["category"] = {name: categories == name for name in names}
+    for grouping, of_items in items.groupings.items():
+        labels_of = np.array([label or "" for label in of_items], dtype=object)
+        found = sorted({label for label in of_items if label is not None})
+        if 1 < len(found) <= max(len(items.ids) / 2, 1):
+            groups[grouping] = {label: labels_of == label for label in found}
+    if not items.references:
+        return groups
     lengths = np.array([_mean_words(references) for references in items.references])
     limits = sorted(set(np.quantile(lengths, _LENGTH_QUANTILES).tolist()))
     if len(items.ids) >= 2 * len(limits) and len(limits) > 1:
@@ -135,4 +143,4 @@ def _group_items(items: Items) -> dict[str, dict[str, Flags]]:
 def _mean_words(references: Sequence[Any]) -> float:
     """Return the mean number of words of captions, or of the lists of captions of a pair."""
     texts = [text for item in references for text in ([item] if isinstance(item, str) else item)]
-    return sum(len(text.split()) for text in texts) / len(texts) if texts else 0.0
+    return sum(len(split_words(text)) for text in texts) / len(texts) if texts else 0.0

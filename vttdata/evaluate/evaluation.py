@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from vttdata.dataset.foils.statistics import read_worst_attacks
 from vttdata.errors import VttdataError, list_choices
+from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
@@ -21,56 +23,32 @@ from vttdata.evaluate.predictions import ItemCounts, MatchRule, Missing, Unknown
 from vttdata.evaluate.report import Difference, Evaluation, MetricScores
 from vttdata.evaluate.task import OPTIONS, EvaluationTask, Scoring, guess_task, load_evaluation_task
 from vttdata.evaluate.training_overlap import find_shared_items
+from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import builds_folder, folder_of_videos
 from vttdata.load.lookup import find_dataset
 from vttdata.statistics.bootstrap import DRAWS
 from vttdata.statistics.scores import ColumnScores
+from vttdata.text.language import LANGUAGE_NAMES, primary_language
 from vttdata.text.tokenizers import tokenizer_for
 from vttdata.version import __version__
 
 
-def evaluate(
-    dataset: str | os.PathLike[str],
-    predictions: str | os.PathLike[str] | None = None,
-    *,
-    task: str | None = None,
-    split: str | None = None,
-    config: str | None = None,
-    metrics: Sequence[str] = (),
-    against: str | os.PathLike[str] | None = None,
-    train_split: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
-    baseline: str | None = None,
-    missing: Missing = "refuse",
-    unknown: Unknown = "refuse",
-    tokenizer: str | None = None,
-    relevance: str | os.PathLike[str] | None = None,
-    human: bool = False,
-    seed: int = 0,
-    draws: int = DRAWS,
-    cache: Path | None = None,
-    inputs: MetricInputs | None = None,
-) -> Evaluation:
-    """Score the predictions of a system on a dataset.
+@dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """How predictions are read and scored.
 
-    Args:
-        dataset: dataset folder, build folder, or name.
-        predictions: file of captions (COCO results, JSON lines, CSV, TSV), of similarities (``.npz``, ``.npy``), a run
-            (TREC), scores of pairs, or spans (CSV, TSV, JSON lines); None for a baseline.
+    Fields:
         task: what is predicted, see `vttdata.evaluate.tasks`; by default ``foils`` for a set of foils, ``retrieval``
-            for matrices and runs, else ``captioning``.
-        split: by default ``test``, or the only one.
-        config: ``clips`` or a protocol; ``foils`` or ``paragraphs`` of a set of foils.
-        metrics: captioning metrics, by default BLEU, ROUGE-L, CIDEr-D and chrF; of other tasks the columns to report,
-            by default all.
-        against: predictions of another system on the same items, or an ``evaluation.json`` written before.
-        train_split: what the system was trained on: a split, another dataset, a file of ids or URLs, or several.
-        baseline: name of a baseline to score instead of a file, see `vttdata.evaluate.baselines`; for foils also that
-            of a captioning metric, which judges the texts by their references.
+            for matrices and runs, ``questions`` for a dataset of them, else ``captioning``.
+        config: ``clips`` or a protocol; ``foils`` or ``paragraphs`` of a set of foils; ``questions`` or
+            ``questions/KIND``.
         missing: ``refuse`` missing predictions, or score them ``worst``.
         unknown: ``refuse`` predictions about other items, or ``ignore`` them.
         tokenizer: of the captioning metrics, see `vttdata.text.tokenizers`; by default ``ptb-3.4.1`` for English and
             where the language is unknown, else ``unicode``.
         relevance: judgments of relevance for retrieval, in TREC's format.
+        rules: by which free answers to questions are read, see `vttdata.evaluate.answers.RULES`.
+        permuted: files of answers to the same questions with their options in other orders.
         human: score the human captions too, each against the others of its clip.
         seed: of the resampling.
         draws: number of bootstrap draws.
@@ -78,6 +56,48 @@ def evaluate(
             ``VTTDATA_HOME``.
         inputs: models, videos and features of metrics that use them; videos are by default those of the dataset on this
             machine.
+    """
+
+    task: str | None = None
+    config: str | None = None
+    missing: Missing = "refuse"
+    unknown: Unknown = "refuse"
+    tokenizer: str | None = None
+    relevance: str | os.PathLike[str] | None = None
+    rules: str | None = None
+    permuted: Sequence[str | os.PathLike[str]] = ()
+    human: bool = False
+    seed: int = 0
+    draws: int = DRAWS
+    cache: Path | None = None
+    inputs: MetricInputs = field(default_factory=MetricInputs)
+
+
+def evaluate(
+    dataset: str | os.PathLike[str],
+    predictions: str | os.PathLike[str] | None = None,
+    *,
+    baseline: str | None = None,
+    split: str | None = None,
+    metrics: Sequence[str] = (),
+    against: str | os.PathLike[str] | None = None,
+    train_split: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    settings: EvaluationSettings = EvaluationSettings(),
+) -> Evaluation:
+    """Score the predictions of a system on a dataset.
+
+    Args:
+        dataset: dataset folder, build folder, or name.
+        predictions: file of captions (COCO results, JSON lines, CSV, TSV), of similarities (``.npz``, ``.npy``), a run
+            (TREC), scores of pairs, or spans (CSV, TSV, JSON lines); None for a baseline.
+        baseline: name of a baseline to score instead of a file, see `vttdata.evaluate.baselines`; for foils also that
+            of a captioning metric, which judges the texts by their references.
+        split: by default ``test``, or the only one.
+        metrics: captioning metrics, by default BLEU, ROUGE-L, CIDEr-D and chrF; of other tasks the columns to report,
+            by default all.
+        against: predictions of another system on the same items, or an ``evaluation.json`` written before.
+        train_split: what the system was trained on: a split, another dataset, a file of ids or URLs, or several.
+        settings: how predictions are read and scored.
 
     Raises:
         VttdataError: if the dataset or a file cannot be read, predictions do not match the items, or no metric can be
@@ -87,46 +107,49 @@ def evaluate(
     if (predictions is None) == (baseline is None):
         raise VttdataError("Give either predictions or the name of a baseline.")
     predicted = None if predictions is None else Path(predictions)
-    name = task or guess_task(folder, predicted, baseline)
-    if seed < 0 or draws < 1:
-        raise VttdataError(f"The seed must not be negative, and there must be a draw, not {seed} and {draws}.")
-    chosen = load_evaluation_task(name)
-    items = chosen.read_items(folder, config=config or chosen.default_config, split=split)
+    name = settings.task or guess_task(folder, predicted, baseline)
+    if settings.seed < 0 or settings.draws < 1:
+        raise VttdataError(
+            f"The seed must not be negative, and there must be a draw, not {settings.seed} and {settings.draws}."
+        )
+    task = load_evaluation_task(name)
+    items = task.read_items(folder, config=settings.config or task.default_config, split=split)
     training = [train_split] if isinstance(train_split, (str, os.PathLike)) else list(train_split or ())
-    used = {"train_split": bool(training), "human": human, "relevance": relevance is not None}
+    used = {
+        "train_split": bool(training),
+        "human": settings.human,
+        "relevance": settings.relevance is not None,
+        "rules": settings.rules is not None,
+        "permuted": bool(settings.permuted),
+    }
     for option, reason in OPTIONS.items():
-        if used[option] and option not in chosen.options:
+        if used[option] and option not in task.options:
             raise VttdataError(reason)
     if against is not None and not Path(against).is_file():
         raise VttdataError(f"{os.fspath(against)}: there is no such file of predictions to compare with.")
     shared, training_notes = find_shared_items(folder, items, training)
-    cache = cache or builds_folder() / ".metrics"
     unavailable: dict[str, str] = {}
-    tokenizer = tokenizer or choose_tokenizer(items.languages)
-    inputs = name_local_videos(inputs or MetricInputs(), [folder])
-    names = (metrics or chosen.default_metrics) if chosen.default_metrics else ()
-    families = load_metrics(names, tokenizer, cache, inputs, unavailable) if names else []
-    judgments = read_relevance(Path(relevance)) if relevance is not None else None
-    rule, setting = MatchRule(missing, unknown), Setting(items, folder, seed)
-    scoring = Scoring(name, items, families, rule, tokenizer, cache, judgments, inputs, setting)
+    names = (metrics or task.default_metrics) if task.default_metrics else ()
+    scoring = _prepare_scoring(name, folder, items, names, settings, unavailable)
     if predicted is not None:
-        scored = chosen.score(chosen.read_predictions(predicted, scoring), scoring)
+        scored = task.score(task.read_predictions(predicted, scoring), scoring)
     else:
-        scored = chosen.from_baseline(baseline or "", scoring)
+        scored = task.from_baseline(baseline or "", scoring)
     unavailable |= scored.failed
-    families = [metric for metric in families if metric.name not in scored.failed]
+    families = [metric for metric in scoring.metrics if metric.name not in scored.failed]
     columns = _choose_columns(scored.columns, metrics, families)
-    estimator = Estimator(items, seed, draws)
+    estimator = Estimator(items, settings.seed, settings.draws)
     scores = estimator.score_columns(columns, shared)
     findings = [*items.notes, *scored.findings, *training_notes]
     if len(items.source_ids) == 1:
         findings.append("All items are of one source, so there are no intervals.")
-    signature = _signature(items, name, scored.counts, families, relevance=relevance is not None)
+    stated = {"relevance": "judged"} if settings.relevance is not None else dict(scored.settings)
+    signature = _signature(items, name, scored.counts, families, stated)
     differences: dict[str, Difference] = {}
     if against is not None:
-        differences, notes = _compare(Path(against), columns, scores, signature, chosen, scoring, estimator)
+        differences, notes = _compare(Path(against), columns, scores, signature, task, scoring, estimator)
         findings += notes
-    people = _score_people(items, scored.captions, families, columns) if human else {}
+    people = _score_people(items, scored.captions, families, columns) if settings.human else {}
     estimates = estimator.estimate(people)
     return Evaluation(
         dataset=items.dataset,
@@ -143,16 +166,60 @@ def evaluate(
         leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
         blind=read_worst_attacks(folder).get(items.config),
         unavailable=unavailable,
+        not_understood=scored.not_understood,
         findings=findings,
         columns=columns,
         item_ids=items.ids,
     )
 
 
+def _prepare_scoring(
+    task: str,
+    folder: Path,
+    items: Items,
+    metrics: Sequence[str],
+    settings: EvaluationSettings,
+    unavailable: dict[str, str],
+) -> Scoring:
+    """Return what predictions are scored with; metrics that cannot be computed are put into `unavailable`."""
+    cache = settings.cache or builds_folder() / ".metrics"
+    tokenizer = settings.tokenizer or choose_tokenizer(items.languages)
+    inputs = name_local_videos(settings.inputs, [folder])
+    if others := name_other_languages(items.languages):
+        for name in [name for name in metrics if load_metric(name, tokenizer, cache, inputs).english_only]:
+            unavailable[name] = f"{name} scores English captions, and those of {folder} are {others}."
+        if metrics and set(metrics) <= unavailable.keys():
+            raise VttdataError(next(iter(unavailable.values())))
+        metrics = [name for name in metrics if name not in unavailable]
+    return Scoring(
+        task=task,
+        items=items,
+        metrics=load_metrics(metrics, tokenizer, cache, inputs, unavailable) if metrics else [],
+        rule=MatchRule(settings.missing, settings.unknown),
+        tokenizer=tokenizer,
+        cache=cache,
+        relevance=read_relevance(Path(settings.relevance)) if settings.relevance is not None else None,
+        inputs=inputs,
+        setting=Setting(items, folder, settings.seed),
+        rules=settings.rules or DEFAULT_RULES,
+        permuted=[Path(path) for path in settings.permuted],
+    )
+
+
 def choose_tokenizer(languages: Sequence[str]) -> str:
-    """Return the tokenizer of the references' language, the one for all languages where there are several."""
-    names = {tokenizer_for(language) for language in languages} or {tokenizer_for("en")}
+    """Return the tokenizer of the references' language, the one for all languages where there are several.
+
+    Undetermined ones do not count beside others.
+    """
+    known = [language for language in languages if primary_language(language) is not None]
+    names = {tokenizer_for(language) for language in known or languages} or {tokenizer_for("en")}
     return names.pop() if len(names) == 1 else "unicode"
+
+
+def name_other_languages(languages: Sequence[str]) -> str:
+    """Return the names of those languages that are known and not English, for a sentence; empty without any."""
+    codes = sorted({code for language in languages if (code := primary_language(language)) not in (None, "en", "eng")})
+    return " and ".join(LANGUAGE_NAMES.get(code, f"in the language '{code}'") for code in codes)
 
 
 def name_local_videos(inputs: MetricInputs, datasets: Sequence[Path]) -> MetricInputs:
@@ -196,23 +263,21 @@ def _score_people(
 ) -> dict[tuple[str, str], ScoreColumn]:
     """Score human captions against the other captions of their clips, and the system against as many references.
 
-    Every human caption is left out in turn; statistics are averaged over turns, so that both have the same references.
+    The human captions of each rank are left out in turn; statistics are averaged, so that both have the same number of
+    references.
 
     Returns:
         ``human`` or ``system``, and one of the `names` of columns -> column.
     """
-    turns = min(map(len, items.references), default=0)
-    if turns < 2:
+    if min(map(len, items.references), default=0) < 2:
         raise VttdataError("A clip has only one human caption, so human captions cannot be scored against others.")
     scores: dict[tuple[str, str], list[ColumnScores]] = {}
-    for turn in range(turns):
-        left = [[*texts[:turn], *texts[turn + 1 :]] for texts in items.references]
-        people = [texts[turn] for texts in items.references]
-        for who, texts in (("human", people), ("system", captions)):
-            for metric in metrics:
-                for name, column in metric.score_videos(texts, left, items.videos).items():
-                    if name in names:
-                        scores.setdefault((who, name), []).append(column)
+    # All metrics score the same captions one after the other, so that those which index texts share an index.
+    by_metric = [metric.score_left_out(captions, items.references, items.videos) for metric in metrics]
+    for who, columns in itertools.chain.from_iterable(zip(*by_metric, strict=True)):
+        for name, column in columns.items():
+            if name in names:
+                scores.setdefault((who, name), []).append(column)
     return {
         key: ScoreColumn(
             ColumnScores(
@@ -265,7 +330,7 @@ def _compare(
 
 
 def _compare_report(
-    scores: Mapping[str, MetricScores], report: Mapping[str, Any], signature: str
+    scores: Mapping[str, MetricScores], report: JsonObject, signature: str
 ) -> tuple[dict[str, Difference], list[str]]:
     """Subtract the scores of a report; without its items there is no interval and no test."""
     nan = float("nan")
@@ -289,7 +354,7 @@ def _compare_report(
 
 
 def _signature(
-    items: Items, task: str, counts: ItemCounts, metrics: Sequence[CaptioningMetric], *, relevance: bool
+    items: Items, task: str, counts: ItemCounts, metrics: Sequence[CaptioningMetric], stated: Mapping[str, str]
 ) -> str:
     parts = {
         "vttdata": __version__,
@@ -301,10 +366,9 @@ def _signature(
         "items": items.digest,
         "missing": counts.missing,
     }
-    if not items.truths:
+    if items.references and not items.truths:
         numbers = sorted({len(references) for references in items.references})
         parts["refs"] = f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else numbers[0]
-    if relevance:
-        parts["relevance"] = "judged"
+    parts |= stated
     first = "|".join(f"{key}:{value}" for key, value in parts.items())
     return " ".join([first, *(metric.signature() for metric in metrics)])

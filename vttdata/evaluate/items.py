@@ -5,6 +5,7 @@ Predictions are matched with exactly these; a report names them by a digest.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 import tempfile
@@ -19,11 +20,35 @@ import numpy as np
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
+from vttdata.evaluate.answers import Asked
 from vttdata.evaluate.metric import VideoSpan
 from vttdata.export.reader import CaptionCounts, DatasetReader
-from vttdata.generate.foils.blind.accuracy import select_references
-from vttdata.statistics.arrays import Integers
+from vttdata.generate.blind.accuracy import select_references
+from vttdata.json_types import Row
+from vttdata.statistics.arrays import Floats, Integers
+from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, Choices, letters
+
+WORKERS = 3
+"""Number of people who judged the saliency of each part of a video."""
+
+
+@dataclass(frozen=True, slots=True)
+class MomentQuery:
+    """True windows of a query, the judged parts of its video with three judgments each, and its number of parts."""
+
+    spans: Sequence[tuple[float, float]]
+    salient: Sequence[int]
+    saliency: Sequence[int]
+    parts: int
+
+    def judgments(self) -> Floats:
+        """Return the saliency of all parts by each worker, parts x workers; 0 where nobody was asked."""
+        values = np.zeros((self.parts, WORKERS))
+        inside = [index for index, part in enumerate(self.salient) if part < self.parts]
+        judged = np.array(self.saliency, dtype=float).reshape(-1, WORKERS)
+        values[[self.salient[index] for index in inside]] = judged[inside]
+        return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +72,11 @@ class Items:
         foils: captions of its false text, n; empty for clips.
         text_spans: start and end, in seconds, of what each text of a pair is about; empty where that is not known.
         languages: of the references, as far as known.
+        questions: questions with their options and answers, n; empty for clips and pairs.
+        queries: queries with their windows, n; empty for other items.
+        groupings: name of a further grouping, such as ``place`` -> group of each item, None for none.
+        blind: how far the best blind attacker answers each question, NaN where none tried; empty for other items.
+        belongs_to: pair or group of each question, None alone; empty for other items.
         other_split: split of ids that belong to other splits of the configuration.
         notes: sentences on what is left out.
     """
@@ -67,6 +97,11 @@ class Items:
     foils: Sequence[Sequence[str]] = ()
     text_spans: Sequence[Sequence[tuple[float, float]]] = ()
     languages: Sequence[str] = ()
+    questions: Sequence[Asked] = ()
+    queries: Sequence[MomentQuery] = ()
+    groupings: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    blind: Sequence[float] = ()
+    belongs_to: Sequence[str | None] = ()
     other_split: dict[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
@@ -103,45 +138,35 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
     """
     dataset = DatasetReader(folder)
     dataset.require_captions()
-    protocol = read_protocol_file(Path(config)) if is_protocol_file(config) and config not in dataset.configs else None
-    if protocol is not None:
-        asked, split = split, split or ("test" if "test" in protocol.splits else next(iter(protocol.splits)))
-        if split not in protocol.splits or (asked is None and split != "test" and len(protocol.splits) > 1):
-            raise VttdataError(f"{protocol.name}: choose a split with --split; it has {', '.join(protocol.splits)}.")
-        wanted = {video_id: place for place, video_id in enumerate(protocol.splits[split])}
-        parts = [("clips", part) for part in dataset.splits("clips")]
-        known = {row["video_id"] for part in parts for row in dataset.rows(*part, ["video_id"])}
-        protocol.check_ids(known, config)
-        config = protocol.label
-    else:
-        split, wanted = dataset.single_split(config, split), None
-        parts = [(config, split)]
+    chosen = _choose_clips(dataset, config, split)
     counts = CaptionCounts()
     rows, without_captions = [], 0
     with tempfile.TemporaryDirectory() as scratch:
         for clip, references, repeated in chain.from_iterable(
-            dataset.references(*part, Path(scratch), counts) for part in parts
+            dataset.references(*part, Path(scratch), counts) for part in chosen.parts
         ):
-            if wanted is not None and clip["video_id"] not in wanted:
+            if chosen.position_of is not None and clip["video_id"] not in chosen.position_of:
                 continue
             if references:
                 rows.append((clip, references))
             without_captions += not references and not repeated
     if not rows:
-        raise VttdataError(f"{folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
+        raise VttdataError(f"{folder}: no clip of '{chosen.split}' has a human caption, so nothing can be scored.")
     notes = list(counts.notes())
     if without_captions:
         notes.append(f"Clips without a human caption, which cannot be scored: {without_captions:,}.")
-    if wanted is not None:
-        rows.sort(key=lambda row: wanted[row[0]["video_id"]])
+    if chosen.position_of is not None:
+        position_of = chosen.position_of
+        rows.sort(key=lambda row: position_of[row[0]["video_id"]])
     ids = [clip["video_id"] for clip, _ in rows]
     sources, source_ids = number_sources([clip["source_id"] for clip, _ in rows], ids)
     label = dataset.categories
+    is_protocol = chosen.position_of is not None
     return Items(
         dataset=dataset.name,
         version=dataset.version,
-        config=config,
-        split=split,
+        config=chosen.label,
+        split=chosen.split,
         ids=ids,
         sources=sources,
         source_ids=source_ids,
@@ -151,9 +176,39 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
         seconds=[_time(clip["end"]) - _time(clip["start"]) for clip, _ in rows],
         spans=[(_time(clip["start"]), _time(clip["end"])) for clip, _ in rows],
         sen_ids=[[reference.sen_id for reference in references] for _, references in rows],
-        other_split={} if protocol is not None else _other_splits(dataset, config, split, "video_id"),
+        other_split={} if is_protocol else _other_splits(dataset, chosen.label, chosen.split, "video_id"),
         notes=notes,
     )
+
+
+class _ClipChoice(NamedTuple):
+    """Clips of a split.
+
+    Fields:
+        label: name of the configuration or protocol.
+        split: that of the configuration or protocol.
+        parts: configurations and splits whose tables hold the clips.
+        position_of: `video_id` -> position in the split of a protocol file; None for all clips of the parts.
+    """
+
+    label: str
+    split: str
+    parts: Sequence[tuple[str, str]]
+    position_of: Mapping[str, int] | None = None
+
+
+def _choose_clips(dataset: DatasetReader, config: str, split: str | None) -> _ClipChoice:
+    if config in dataset.configs or not is_protocol_file(config):
+        split = dataset.single_split(config, split)
+        return _ClipChoice(config, split, [(config, split)])
+    protocol = read_protocol_file(Path(config))
+    requested_split, split = split, split or ("test" if "test" in protocol.splits else next(iter(protocol.splits)))
+    if split not in protocol.splits or (requested_split is None and split != "test" and len(protocol.splits) > 1):
+        raise VttdataError(f"{protocol.name}: choose a split with --split; it has {', '.join(protocol.splits)}.")
+    parts = [("clips", part) for part in dataset.splits("clips")]
+    protocol.check_ids({row["video_id"] for part in parts for row in dataset.rows(*part, ["video_id"])}, config)
+    position_of = {video_id: position for position, video_id in enumerate(protocol.splits[split])}
+    return _ClipChoice(protocol.label, split, parts, position_of)
 
 
 def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = None) -> Items:
@@ -176,40 +231,102 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
     rows = [row for _, row in pairs]
     videos = [row["video_id"] for row in rows]
     sources, source_ids = number_sources(videos, videos)
-    shared: dict[str, Any] = {
-        "dataset": dataset.name,
-        "version": dataset.version,
-        "config": config,
-        "split": split,
-        "ids": [name for name, _ in pairs],
-        "sources": sources,
-        "source_ids": source_ids,
-    }
+    items = Items(
+        dataset=dataset.name,
+        version=dataset.version,
+        config=config,
+        split=split,
+        ids=[name for name, _ in pairs],
+        sources=sources,
+        source_ids=source_ids,
+        categories=[None] * len(rows),
+        references=(),
+    )
     if config == "foils":
-        return Items(
-            **shared,
+        return dataclasses.replace(
+            items,
             categories=[row["supercategory"] for row in rows],
             references=[[row["references"]] for row in rows],
             truths=[[row["caption"]] for row in rows],
             foils=[[row["foil"]] for row in rows],
             other_split=_other_splits(dataset, config, split, "foil_id"),
         )
-    return Items(
-        **shared,
-        categories=[None] * len(rows),
-        references=[
-            [
-                select_references(
-                    span, list(zip(row["reference_starts"], row["reference_ends"], strict=True)), row["references"]
-                )
-                for span in zip(row["starts"], row["ends"], strict=True)
-            ]
-            for row in rows
-        ],
+    return dataclasses.replace(
+        items,
+        references=[_select_for_each(row) for row in rows],
         truths=[row["captions"] for row in rows],
         foils=[row["foils"] for row in rows],
         text_spans=[list(zip(row["starts"], row["ends"], strict=True)) for row in rows],
     )
+
+
+def read_question_items(folder: Path, *, config: str = "questions", split: str | None = None) -> Items:
+    """Read the questions of a dataset; `config` is ``questions``, or ``questions/KIND`` for those of one kind.
+
+    `split` is ``test``, or the only one, if omitted.
+
+    Raises:
+        VttdataError: if the dataset has no questions, or none of this kind, or there is no such split.
+    """
+    dataset = DatasetReader(folder)
+    table, _, kind = config.partition("/")
+    if table != "questions" or table not in dataset.configs:
+        raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table 'questions'.")
+    split = dataset.single_split(table, split)
+    rows = list(dataset.rows(table, split))
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    if kind and kind not in kinds:
+        raise VttdataError(f"{folder}: no question is of the kind {kind!a}; choose from {list_choices(kind, kinds)}.")
+    rows = [row for row in rows if kind in ("", row["kind"])]
+    damaged = next((row["question_id"] for row in rows if not _is_answerable(row)), None)
+    if damaged is not None:
+        raise VttdataError(
+            f"{folder}: the question {damaged[:80]!a} has no text, no options, or an answer beyond them."
+        )
+    sources, source_ids = number_sources([row["source_id"] for row in rows], [row["video_id"] for row in rows])
+    return Items(
+        dataset=dataset.name,
+        version=dataset.version,
+        config=config,
+        split=split,
+        ids=[row["question_id"] for row in rows],
+        sources=sources,
+        source_ids=source_ids,
+        categories=[None] * len(rows),
+        references=(),
+        questions=[
+            Asked(
+                row["question_id"],
+                row["video_id"],
+                row["kind"],
+                row["question"],
+                Choices(row["options"], row["labels"]),
+                row["answer"],
+            )
+            for row in rows
+        ],
+        groupings={
+            "type": [row["type"] for row in rows],
+            "place": [letters(row["answer"] + 1)[-1] for row in rows],
+        },
+        blind=[_time(row["blind"]) for row in rows],
+        belongs_to=[row["group"] for row in rows],
+        other_split=_other_splits(dataset, table, split, "question_id"),
+    )
+
+
+def _is_answerable(row: Row) -> bool:
+    """Return whether a row of questions has a text, 2 to 10 options with their labels, and an answer among them."""
+    options, labels, answer = row["options"] or (), row["labels"] or (), row["answer"]
+    is_complete = isinstance(row["question"], str) and isinstance(row["kind"], str) and None not in (*options, *labels)
+    is_sized = MIN_OPTIONS <= len(options) <= MAX_OPTIONS and len(options) == len(labels)
+    return is_complete and is_sized and answer is not None and 0 <= answer < len(options)
+
+
+def _select_for_each(row: Row) -> list[Sequence[str]]:
+    """Return for each caption of a pair of paragraphs the captions of the reference at the same time."""
+    spans = list(zip(row["reference_starts"], row["reference_ends"], strict=True))
+    return [select_references(span, spans, row["references"]) for span in zip(row["starts"], row["ends"], strict=True)]
 
 
 class ItemTexts(NamedTuple):
@@ -231,9 +348,22 @@ def read_pair_texts(folder: Path, config: str, ids: Collection[str]) -> dict[str
     return {row["foil_id"]: ItemTexts(row["video_id"], (str(row["caption"]), str(row["foil"]))) for row in rows}
 
 
-def _read_item_rows(
-    folder: Path, config: str, ids: Collection[str], columns: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+def read_question_texts(folder: Path, config: str, ids: Collection[str]) -> dict[str, ItemTexts]:
+    """Return the text, the right option and the other ones of questions by `question_id`."""
+    columns = ("question_id", "video_id", "question", "options", "answer")
+    texts = {}
+    for row in _read_item_rows(folder, config.partition("/")[0], ids, columns):
+        others = [option for index, option in enumerate(row["options"]) if index != row["answer"]]
+        shown = (
+            str(row["question"]),
+            f"right: {row['options'][row['answer']]}",
+            *(f"wrong: {text}" for text in others),
+        )
+        texts[row["question_id"]] = ItemTexts(row["video_id"], shown)
+    return texts
+
+
+def _read_item_rows(folder: Path, config: str, ids: Collection[str], columns: Sequence[str]) -> Iterator[Row]:
     """Yield the rows of items of all splits, known by the first of the columns."""
     tables: Mapping[str, Mapping[str, Sequence[Path]]] = read_layout(folder, needs=None).files
     for files in (tables.get(config) or tables.get("clips", {})).values():

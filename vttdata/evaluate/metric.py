@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -68,6 +68,7 @@ class CaptioningMetric(ABC):
         needs: what must be installed besides vttdata, in words; empty when nothing.
         version: raised whenever a score can change.
         depends_on_items: whether a caption's score depends on the other items that are scored with it.
+        english_only: whether captions in other languages cannot be scored.
         uses_tokens: whether captions are cut into tokens first; otherwise the tokenizer is ``none``.
         tokenizer: name of the tokenizer of an instance, see `vttdata.text.tokenizers`.
         cache: folder for results that are costly to compute, filed by content; None when nothing is kept on disk.
@@ -87,6 +88,7 @@ class CaptioningMetric(ABC):
     needs: ClassVar[str] = ""
     version: ClassVar[int] = 1
     depends_on_items: ClassVar[bool] = False
+    english_only: ClassVar[bool] = False
     uses_tokens: ClassVar[bool] = True
 
     def __init__(
@@ -141,6 +143,27 @@ class CaptioningMetric(ABC):
         """
         del videos
         return self.score(candidates, references)
+
+    def score_left_out(
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], videos: Sequence[VideoSpan]
+    ) -> Iterator[tuple[str, dict[str, ColumnScores]]]:
+        """Score captions against the references without those of each rank in turn; see `score_videos`.
+
+        Yields:
+            For each rank that all items have a reference of ``human`` with the scores by column of the references of
+            that rank against the others, and then ``system`` with those of the candidates.
+
+        Raises:
+            VttdataError: as `score_videos`.
+        """
+        for rank in range(min(map(len, references), default=0)):
+            others = [[*texts[:rank], *texts[rank + 1 :]] for texts in references]
+            yield "human", self.score_videos([texts[rank] for texts in references], others, videos)
+            yield "system", self.score_videos(candidates, others, videos)
+
+    def describe(self, references: Sequence[Sequence[str]]) -> list[str]:  # noqa: ARG002
+        """Return sentences on what the scores of any captions against these references cannot say."""
+        return []
 
 
 class VideoMetric(CaptioningMetric):
@@ -207,9 +230,9 @@ def _find_problem(metric_class: type[CaptioningMetric]) -> str | None:
     columns = getattr(metric_class, "columns", None)
     if not isinstance(columns, tuple) or not columns:
         return "does not define the tuple columns"
-    stranger = next((column for column in columns if not str(column).startswith(metric_class.name)), None)
-    if stranger is not None:
-        return f"has the column {stranger!a}, which must begin with '{metric_class.name}'"
+    foreign_column = next((column for column in columns if not str(column).startswith(metric_class.name)), None)
+    if foreign_column is not None:
+        return f"has the column {foreign_column!a}, which must begin with '{metric_class.name}'"
     if not isinstance(metric_class.version, int):
         return "has a version that is not an integer"
     return None

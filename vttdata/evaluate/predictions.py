@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
+from vttdata.files.delimited import MAX_CELL_CHARACTERS
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
-from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_number, read_table, refuse_duplicate_keys
+from vttdata.files.tables import open_text, read_number, read_table, refuse_duplicate_keys
 
 T = TypeVar("T")
 Missing = Literal["refuse", "worst"]
@@ -83,7 +84,7 @@ class Similarity(NamedTuple):
 
 
 def match_predictions(
-    place: str,
+    location: str,
     predictions: Iterable[tuple[str, T]],
     expected: Sequence[str],
     rule: MatchRule = REFUSE,
@@ -94,7 +95,7 @@ def match_predictions(
     """Match predictions with the expected items.
 
     Args:
-        place: name of the file, for messages.
+        location: name of the file, for messages.
         predictions: id and value of each.
         expected: ids of the items.
         rule: what happens to missing and unknown predictions.
@@ -111,36 +112,36 @@ def match_predictions(
     wanted = set(expected)
     values: dict[str, T] = {}
     duplicated: list[str] = []
-    strangers: list[str] = []
+    unknown_ids: list[str] = []
     total = 0
     for name, value in predictions:
         total += 1
         stem, dot, ending = name.rpartition(".")
         item = stem if name not in wanted and f"{dot}{ending.lower()}" in _VIDEO_ENDINGS else name
         if item not in wanted:
-            strangers.append(name)
+            unknown_ids.append(name)
         elif item in values:
             duplicated.append(item)
         else:
             values[item] = value
     if not total:
-        raise VttdataError(f"{place}: contains no {noun}s.")
+        raise VttdataError(f"{location}: contains no {noun}s.")
     absent = [item for item in expected if item not in values]
     problems = []
     if absent and missing == "refuse":
         problems.append(f"{len(absent):,} of {len(expected):,} items have no {noun} ({_first(absent)})")
     if duplicated:
         problems.append(f"{len(duplicated):,} {noun}s are about an item that has one already ({_first(duplicated)})")
-    if strangers and unknown == "refuse":
-        splits = sorted({other_split[name] for name in strangers if name in other_split}) if other_split else []
+    if unknown_ids and unknown == "refuse":
+        splits = sorted({other_split[name] for name in unknown_ids if name in other_split}) if other_split else []
         where = f", of the split {' and '.join(splits)}" if splits else ""
-        problems.append(f"{len(strangers):,} {noun}s are about unknown items ({_first(strangers)}{where})")
+        problems.append(f"{len(unknown_ids):,} {noun}s are about unknown items ({_first(unknown_ids)}{where})")
     if problems:
         hints = ["--missing worst scores missing ones at the bottom"] if absent and missing == "refuse" else []
-        hints += ["--unknown ignore leaves unknown ones out"] if strangers and unknown == "refuse" else []
+        hints += ["--unknown ignore leaves unknown ones out"] if unknown_ids and unknown == "refuse" else []
         hint = f"; {' and '.join(hints)}" if hints else ""
-        raise VttdataError(f"{place}: {'; '.join(problems)}{hint}.")
-    counts = ItemCounts(len(expected), len(expected) - len(absent), len(absent), len(strangers), 0)
+        raise VttdataError(f"{location}: {'; '.join(problems)}{hint}.")
+    counts = ItemCounts(len(expected), len(expected) - len(absent), len(absent), len(unknown_ids), 0)
     return Matched([values.get(item) for item in expected], counts)
 
 
@@ -176,7 +177,7 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
         raise VttdataError(f"{path}: a list of objects with image_id and caption is expected.")
 
 
-def _captions_of_rows(path: Path, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
+def _captions_of_rows(path: Path, rows: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[str, str]]:
     for line, logged in rows:
         # Rows of lmms-eval have the result of `lmms_eval_utils.process_results` under the name of each metric.
         results = (value for value in logged.values() if isinstance(value, dict) and "video_id" in value)
@@ -202,7 +203,7 @@ def check_length(path: Path, name: object, caption: str) -> str:
     return caption
 
 
-def _cell(path: Path, line: int, row: Mapping[str, Any], names: Sequence[str], empty: Any = None) -> Any:
+def _cell(path: Path, line: int, row: Mapping[str, object], names: Sequence[str], empty: object = None) -> Any:
     name = next((name for name in names if name in row), None)
     if name is None:
         raise VttdataError(f"{path}:{line}: the column '{names[0]}' is missing; there are {', '.join(row) or 'none'}.")

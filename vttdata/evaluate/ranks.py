@@ -163,9 +163,9 @@ class BestRanks:
         """Return whether a relevant item is among the first `k` (R@k, or S@k of Hodosh et al.), 0..1."""
         free = np.clip(k - self._above, 0, self._tied)
         missed = np.ones(len(free))
-        for place in range(int(self._relevant.max(initial=0))):
-            left = np.clip(self._tied - free - place, 0, None) / np.maximum(self._tied - place, 1)
-            missed *= np.where(place < self._relevant, left, 1.0)
+        for drawn in range(int(self._relevant.max(initial=0))):
+            left = np.clip(self._tied - free - drawn, 0, None) / np.maximum(self._tied - drawn, 1)
+            missed *= np.where(drawn < self._relevant, left, 1.0)
         hits: Floats = (1 - missed) * self._found
         return hits
 
@@ -176,10 +176,10 @@ class BestRanks:
         for index in np.flatnonzero(self._relevant > 1):
             above, tied, relevant = (int(column[index]) for column in (self._above, self._tied, self._relevant))
             chance, value = 1.0, 0.0
-            for place in range(1, tied - relevant + 2):
+            for rank_in_tie in range(1, tied - relevant + 2):
                 # Of the places that are left, the share of relevant ones is the chance that the first is here.
-                here = relevant / (tied - place + 1)
-                value += chance * here / (above + place)
+                here = relevant / (tied - rank_in_tie + 1)
+                value += chance * here / (above + rank_in_tie)
                 chance *= 1 - here
             values[index] = value
         reciprocals: Floats = values * self._found
@@ -198,8 +198,8 @@ def ndcg(ranks: RelevantRanks, k: int | None = None) -> Floats:
     order = np.lexsort((-ranks.gain, ranks.query))
     query = ranks.query[order]
     starts = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]]))
-    place = np.minimum(np.arange(len(query)) - np.repeat(starts, np.diff([*starts, len(query)])), places)
-    ideal = ranks.gain[order] * np.diff(np.concatenate([discounts, discounts[-1:]]))[place]
+    rank = np.minimum(np.arange(len(query)) - np.repeat(starts, np.diff([*starts, len(query)])), places)
+    ideal = ranks.gain[order] * np.diff(np.concatenate([discounts, discounts[-1:]]))[rank]
     number = np.cumsum(np.concatenate([[0], query[1:] != query[:-1]]))
     values: Floats = np.bincount(number, gained[order]) / np.bincount(number, ideal)
     return values

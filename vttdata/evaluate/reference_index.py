@@ -146,9 +146,9 @@ class ReferenceIndex:
                 inside = item[: max(len(grams) - 1, 0)] == item[order - 1 :]
                 # Sorted keys are found several times as fast as others.
                 made_of, number = np.unique(_pair(grams[:-1], words.ids[order - 1 :]), return_inverse=True)
-                place = np.searchsorted(self.keys[order], made_of)
-                found = np.append(self.keys[order], -1)[place] == made_of
-                named = np.where(found, place, known + np.arange(len(made_of)))
+                positions = np.searchsorted(self.keys[order], made_of)
+                found = np.append(self.keys[order], -1)[positions] == made_of
+                named = np.where(found, positions, known + np.arange(len(made_of)))
                 grams = np.where(inside, named[number], -1)
             present = grams >= 0
             bound = int(grams.max(initial=0)) + 1

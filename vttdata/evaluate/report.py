@@ -17,7 +17,10 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
+from vttdata.files.own_folder import FolderKind, check_own
+from vttdata.files.reading import read_description
 from vttdata.files.table_formats import align_columns, printable
+from vttdata.json_types import JsonObject
 from vttdata.statistics.bootstrap import Resampled
 
 _REPORT, _ITEMS = "evaluation.json", "items.jsonl"
@@ -99,6 +102,7 @@ class Evaluation:
         leaks: kind -> number of items that share something with training, and ``clean``; empty without training.
         blind: most successful blind attacker on a set of foils; None for other tasks.
         unavailable: metric -> why it was not computed.
+        not_understood: id of a question -> answer that no rule understood, which counts as wrong.
         findings: sentences on what a reader of the scores should know.
         columns: values of all items, for further analysis.
         item_ids: ids of the items.
@@ -116,17 +120,18 @@ class Evaluation:
     groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
     human: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
     leaks: Mapping[str, int] = field(default_factory=dict)
-    blind: Mapping[str, Any] | None = None
+    blind: JsonObject | None = None
     unavailable: Mapping[str, str] = field(default_factory=dict)
+    not_understood: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)
     item_ids: Sequence[str] = field(default=(), repr=False)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values under the names of fields that hold any, without those of single items; NaN is None."""
         fields = [item.name for item in dataclasses.fields(self) if item.name not in ("columns", "item_ids")]
         values = {name: getattr(self, name) for name in fields if getattr(self, name) or name == "against"}
-        plain: dict[str, Any] = plain_values(values)
+        plain: JsonObject = plain_values(values)
         return plain
 
     def as_text(self) -> str:
@@ -180,7 +185,7 @@ class Evaluation:
         check_folder(folder)
         with (
             DescribeOSErrors(f"{folder}: cannot be written"),
-            replace_folder(folder, marker=_REPORT, what="an evaluation") as partial,
+            replace_folder(folder, EVALUATION) as partial,
         ):
             content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
             (partial / _REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
@@ -197,25 +202,31 @@ class Evaluation:
         return [row | {"query": query} for row, query in zip(rows, column.queries, strict=True)]
 
 
-def check_folder(folder: Path, files: Sequence[str] = (_REPORT, _ITEMS), what: str = "an evaluation") -> None:
-    """Check that a folder holds nothing but what it may hold of an earlier run.
+def report_folder(what: str, report: str, *others: str) -> FolderKind:
+    """Return the kind of folder that holds a report in JSON, by which it is known, and other files."""
 
-    `files` are the names of its results, the one that is always written first; `what` says what they are, with an
-    article.
+    def names(folder: Path) -> tuple[str, ...]:
+        is_ours = not {"signature", "signatures"}.isdisjoint(json.loads(read_description(folder, report)))
+        return (report, *others) if is_ours else ()
+
+    return FolderKind(what, report, names)
+
+
+EVALUATION = report_folder("an evaluation", _REPORT, _ITEMS)
+
+
+def check_folder(folder: Path, kind: FolderKind = EVALUATION) -> None:
+    """Check that a folder holds nothing but what it may hold of an earlier run.
 
     Raises:
         VttdataError: if it holds something else, or lies in a dataset.
     """
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    others = [name for name in names if name not in files]
-    if others or (names and files[0] not in names) or (folder.exists() and not folder.is_dir()):
-        holds = f"holds {(others or names)[0]!a}" if names else "is a file"
-        raise VttdataError(f"{folder}: {holds} and is not replaced by {what}; choose another folder.")
+    check_own(folder, kind)
     if any((path / MANIFEST).is_file() for path in folder.resolve().parents):
         raise VttdataError(f"{folder}: lies in a dataset, which would differ from its manifest; choose another folder.")
 
 
-def plain_values(value: Any) -> Any:
+def plain_values(value: object) -> Any:
     """Return dataclasses and mappings as dictionaries without empty fields, and NaN as None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from vttdata.errors import VttdataError
+from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, ItemTexts
@@ -27,6 +28,8 @@ OPTIONS: Mapping[str, str] = {
     "was trained on.",
     "human": "Human captions are scored beside captions only; leave the human ceiling out of other tasks.",
     "relevance": "Judgments of relevance are about retrieval; leave them out of other tasks.",
+    "rules": "Rules read free answers to questions; leave them out of other tasks.",
+    "permuted": "Permuted options are those of questions; leave them out of other tasks.",
 }
 """Option that not every task has -> what is said where a task does not have it."""
 
@@ -41,6 +44,8 @@ class Scored:
         findings: sentences on what a reader of the scores should know.
         captions: text for each item, n; empty where predictions are no captions.
         failed: metric -> why it could not be computed.
+        settings: what else the scores depend on, for the signature.
+        not_understood: id of an item -> its answer, which no rule understood.
     """
 
     columns: Mapping[str, ScoreColumn]
@@ -48,6 +53,8 @@ class Scored:
     findings: Sequence[str]
     captions: Sequence[str] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    not_understood: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,8 @@ class Scoring:
         relevance: query -> video -> relevance by judges; None without judgments.
         inputs: models, videos and features of metrics.
         setting: what baselines work from.
+        rules: by which free answers to questions are read.
+        permuted: files of answers to the same questions with their options in other orders.
     """
 
     task: str
@@ -75,6 +84,8 @@ class Scoring:
     relevance: Mapping[str, Mapping[str, float]] | None
     inputs: MetricInputs
     setting: Setting
+    rules: str = DEFAULT_RULES
+    permuted: Sequence[Path] = ()
 
     @property
     def complete(self) -> ItemCounts:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,7 @@ _COLUMNS = ["video_id", "source_id", "url", "start", "end"]
 class _Training(NamedTuple):
     """Clips that a model was trained on, the files of their sources, and their captions."""
 
-    clips: Any
+    clips: pa.Table
     sources: Sequence[Path]
     captions: Collection[str]
 
@@ -46,7 +46,7 @@ def find_shared_items(
 
     Args:
         folder: dataset that the items are from.
-        items: clips of a split.
+        items: clips of a split, or questions about them.
         training: each a split of the items' configuration, or of the dataset's clips; or the folder or name of another
             dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs: every clip of
             the dataset, of any split, that the file names counts as seen.
@@ -61,13 +61,16 @@ def find_shared_items(
     if not training:
         return {}, []
     files = read_layout(folder, needs=None).files
+    if "clips" not in files:
+        raise VttdataError(f"{folder}: says nothing of sources and times, so scores cannot be given apart.")
+    video_ids = [asked.video_id for asked in items.questions] or items.ids
     # Of a protocol file the clips are in any split of the dataset.
-    tested_files = files.get(items.config, {}).get(items.split) or list(chain(*files["clips"].values()))
+    tested_files = files.get(_clip_config(items), {}).get(items.split) or list(chain(*files["clips"].values()))
     tested = _read_clips(tested_files)
-    tested = tested.filter(pa.array(np.isin(tested.column("video_id").to_pylist(), items.ids)))
+    tested = tested.filter(pa.array(np.isin(tested.column("video_id").to_pylist(), video_ids)))
     # Official files may list a clip twice; its first row counts.
     first_rows = dict(zip(reversed(tested.column("video_id").to_pylist()), reversed(range(len(tested))), strict=True))
-    tested = tested.take(pa.array([first_rows[video_id] for video_id in items.ids]))
+    tested = tested.take(pa.array([first_rows[video_id] for video_id in video_ids]))
     findings: list[str] = []
     parts = [_read_training(files, items, os.fspath(name), findings) for name in training]
     trained = pa.concat_tables([part.clips for part in parts])
@@ -78,24 +81,31 @@ def find_shared_items(
     leaks = _find_leaks(table, sources)
     if "near_duplicate" not in leaks:
         findings.append("Near-duplicates of training were not judged, since no source has a fingerprint.")
-    texts = frozenset(chain.from_iterable(part.captions for part in parts))
-    captions = np.array([any(text in texts for text in references) for references in items.references])
     leaked = np.logical_or.reduce(list(leaks.values()))
-    return {**leaks, "caption": captions, "leaked": leaked, "clean": ~leaked}, findings
+    if not items.questions:
+        texts = frozenset(chain.from_iterable(part.captions for part in parts))
+        leaks["caption"] = np.array([any(text in texts for text in references) for references in items.references])
+    return {**leaks, "leaked": leaked, "clean": ~leaked}, findings
+
+
+def _clip_config(items: Items) -> str:
+    """Return the configuration of the clips that items are, or that they are about."""
+    return "clips" if items.questions else items.config
 
 
 def _read_training(files: Files, items: Items, name: str, findings: list[str]) -> _Training:
     """Read what one entry of the training stands for, and add to the findings."""
-    config = items.config if name in files.get(items.config, {}) else "clips"
+    own = _clip_config(items)
+    config = own if name in files.get(own, {}) else "clips"
     is_split = name in files.get(config, {})
     is_list = not is_split and Path(name).is_file()
     sources: list[Path] = []
     if is_split:
-        if (config, name) == (items.config, items.split):
+        if (config, name) == (own, items.split):
             raise VttdataError(f"'{name}' is the split that is scored, so all of it would count as training.")
         paths = files[config][name]
     elif is_list:
-        paths = list(dict.fromkeys(chain(*files["clips"].values(), *files.get(items.config, {}).values())))
+        paths = list(dict.fromkeys(chain(*files["clips"].values(), *files.get(own, {}).values())))
     else:
         other = read_layout(find_dataset(name), needs="clips").files
         paths, sources = list(chain(*other["clips"].values())), list(chain(*other.get("sources", {}).values()))
@@ -127,7 +137,7 @@ def _find_leaks(table: ClipTable, source_files: Sequence[Path]) -> dict[str, Fla
     return leaks
 
 
-def _find_listed(clips: Any, path: Path, findings: list[str]) -> Flags:
+def _find_listed(clips: pa.Table, path: Path, findings: list[str]) -> Flags:
     """Return which clips a list names by their id, their source or its URL; entries that name none are a finding."""
     listed = set(read_ids(path, "source_id", "url"))
     columns = (clips.column(name).to_pylist() for name in ("video_id", "source_id", "url"))
@@ -143,7 +153,7 @@ def _find_listed(clips: Any, path: Path, findings: list[str]) -> Flags:
     return np.array([not wanted.isdisjoint(of_clip) for of_clip in names])
 
 
-def _read_clips(paths: Sequence[Path]) -> Any:
+def _read_clips(paths: Sequence[Path]) -> pa.Table:
     tables = []
     for path in paths:
         with open_parquet(path, *_COLUMNS) as file:
@@ -151,7 +161,7 @@ def _read_clips(paths: Sequence[Path]) -> Any:
     return pa.concat_tables(tables)
 
 
-def _join_sources(table: Any) -> Any:
+def _join_sources(table: pa.Table) -> pa.Table:
     """Give sources of one address one id, since datasets name the same video differently."""
     rows = list(zip(*(table.column(name).to_pylist() for name in ("source_id", "url")), strict=True))
     id_of: dict[str, str] = {}

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO, TextIO
 
+from vttdata.files.own_folder import FolderKind
 from vttdata.files.reading import file_sha256
 
 CHECKSUMS = "vttdata-export.sha256"
@@ -31,7 +32,7 @@ def one_line(text: str) -> str:
     return LINE_BREAKS.sub(" ", text)
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Return a value as one line of ASCII JSON.
 
     Raises:
@@ -55,7 +56,7 @@ class JsonList:
     stream: IO[str]
     length: int = 0
 
-    def append(self, item: Mapping[str, Any]) -> None:
+    def append(self, item: Mapping[str, object]) -> None:
         """Write an item."""
         self.stream.write(f"{',' if self.length else ''}\n{as_json(item)}")
         self.length += 1
@@ -63,7 +64,7 @@ class JsonList:
 
 @contextmanager
 def json_with_two_lists(
-    path: Path, head: Mapping[str, Any], first: str, second: str
+    path: Path, head: Mapping[str, object], first: str, second: str
 ) -> Iterator[tuple[JsonList, JsonList]]:
     """Create a file with a JSON object that ends in two lists, `first` and `second`, which grow side by side.
 
@@ -84,6 +85,15 @@ def readme_text(title: str, paragraphs: Iterable[str], notes: Sequence[str]) -> 
     note_list = "## Notes\n\n" + "\n".join(f"- {note}" for note in notes) if notes else ""
     last = f"Made by `vttdata export`; `sha256sum --check {CHECKSUMS}` checks the files."
     return "\n\n".join(part for part in (f"# {title}", *paragraphs, note_list, last) if part) + "\n"
+
+
+def _export_names(folder: Path) -> frozenset[str]:
+    text = (folder / CHECKSUMS).read_text(encoding="utf-8")
+    names = re.findall(r"^[0-9a-f]{64}  (.+)$", text, re.MULTILINE)
+    return frozenset({CHECKSUMS, *names} if names else ())
+
+
+EXPORT = FolderKind("an export", CHECKSUMS, _export_names)
 
 
 def write_checksums(folder: Path) -> None:

@@ -33,7 +33,7 @@ def doc_to_visual(doc: dict[str, Any]) -> list[str]:
     raise FileNotFoundError(f"no video {doc['video_id']}.* in {folder}; set VTTDATA_VIDEOS to the folder of the videos")
 
 
-def doc_to_text(doc: dict[str, Any], lmms_eval_specific_kwargs: dict[str, Any] | None = None) -> str:  # noqa: ARG001
+def doc_to_text(doc: dict[str, object], lmms_eval_specific_kwargs: dict[str, object] | None = None) -> str:  # noqa: ARG001
     """Return the prompt, which is the same for all documents."""
     return str((lmms_eval_specific_kwargs or {}).get("prompt", "Describe the video in one sentence."))
 
@@ -50,28 +50,28 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[s
     return dict.fromkeys(METRICS, result)
 
 
-def bleu4(results: list[dict[str, Any]]) -> float:
+def bleu4(results: list[dict[str, object]]) -> float:
     """Return the corpus BLEU-4."""
     from pycocoevalcap.bleu.bleu import Bleu
 
     return _score(Bleu(4), results)[-1]
 
 
-def meteor(results: list[dict[str, Any]]) -> float:
+def meteor(results: list[dict[str, object]]) -> float:
     """Return METEOR 1.5."""
     from pycocoevalcap.meteor.meteor import Meteor
 
     return _score(Meteor(), results)[-1]
 
 
-def rouge_l(results: list[dict[str, Any]]) -> float:
+def rouge_l(results: list[dict[str, object]]) -> float:
     """Return ROUGE-L."""
     from pycocoevalcap.rouge.rouge import Rouge
 
     return _score(Rouge(), results)[-1]
 
 
-def cider(results: list[dict[str, Any]]) -> float:
+def cider(results: list[dict[str, object]]) -> float:
     """Return CIDEr-D, with the inverse document frequencies of these references."""
     from pycocoevalcap.cider.cider import Cider
 

@@ -10,29 +10,45 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 import pyarrow as pa
 
 from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
-from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.parquet import open_parquet, without_nan
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError, list_choices
 from vttdata.ids import is_safe_id
+from vttdata.json_types import Row
 from vttdata.records import Caption
 
 # Names of configurations and splits become parts of file names.
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _SPLIT_NAME = re.compile(r"\w{1,95}", re.ASCII)
-_CLIP_COLUMNS = ["video_id", "source_id", "url", "start", "end", "category", "video"]
-_CAPTION_COLUMNS = ["video_id", "sen_id", "caption", "language", "author"]
 _BATCH_ROWS = 2_000
 
 
-Row = dict[str, Any]
+class ClipFacts(TypedDict):
+    """Columns of a clip's row that are read for exports."""
+
+    video_id: str
+    source_id: str
+    url: str | None
+    start: float | None
+    end: float | None
+    category: int | str | None
+    video: str | None
+
+
+_CLIP_COLUMNS = list(ClipFacts.__annotations__)
+# Not who wrote them, which no format has.
+_CAPTION_COLUMNS = [each.name for each in fields(Caption) if each.name != "annotator"]
+
+
+_Captioned = tuple[ClipFacts, Iterable[Caption]]
 
 
 class Reference(NamedTuple):
@@ -52,7 +68,7 @@ class ClipReferences(NamedTuple):
             references; they are with its first occurrence.
     """
 
-    clip: Row
+    clip: ClipFacts
     references: list[Reference]
     repeated: bool
 
@@ -76,15 +92,15 @@ class CaptionCounts:
             notes.append(f"The captions are in several languages ({parts}), which the format does not tell apart.")
         return notes
 
-    def add_human(self, rows: Iterable[Mapping[str, Any]]) -> list[Reference]:
-        """Count rows of captions, and return the human ones."""
+    def add_human(self, captions: Iterable[Caption]) -> list[Reference]:
+        """Count captions, and return the human ones."""
         references = []
-        for row in rows:
-            if row["author"] != "human":
+        for caption in captions:
+            if caption.author != "human":
                 self.by_systems += 1
                 continue
-            self.languages[row["language"] or "unknown"] += 1
-            references.append(Reference(row["sen_id"], row["caption"]))
+            self.languages[caption.language or "unknown"] += 1
+            references.append(Reference(caption.sen_id, caption.caption))
         return references
 
 
@@ -195,7 +211,7 @@ class DatasetReader:
                 total += table.metadata.num_rows
         return total
 
-    def rows(self, config: str, split: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    def rows(self, config: str, split: str, columns: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield the rows of a split in order, with all columns or only some.
 
         Raises:
@@ -204,7 +220,7 @@ class DatasetReader:
         for path in self.configs[config][split]:
             with open_parquet(path, *(columns or ())) as table:
                 for batch in table.iter_batches(_BATCH_ROWS, columns=columns):
-                    for row in batch.to_pylist():
+                    for row in without_nan(batch).to_pylist():
                         video_id = row.get("video_id", "-")
                         if not isinstance(video_id, str) or not is_safe_id(video_id):
                             raise VttdataError(
@@ -224,81 +240,54 @@ class DatasetReader:
         in_order = config == "clips"
         clips = self._merge_captions(split) if in_order else self._look_up_captions(config, split, scratch)
         seen: set[str] = set()
-        for clip, rows in clips:
+        for clip, captions in clips:
             repeated = clip["video_id"] in seen
             seen.add(clip["video_id"])
-            yield ClipReferences(clip, [] if repeated else counts.add_human(rows), repeated)
+            yield ClipReferences(clip, [] if repeated else counts.add_human(captions), repeated)
 
-    def _caption_rows(self, split: str) -> Iterator[Row]:
+    def _clip_facts(self, config: str, split: str) -> Iterator[ClipFacts]:
+        return (cast(ClipFacts, row) for row in self.rows(config, split, _CLIP_COLUMNS))
+
+    def captions(self, split: str) -> Iterator[Caption]:
+        """Yield the captions of a split, in order, without their annotators.
+
+        Raises:
+            VttdataError: as `rows`, or if a caption has no text or no number.
+        """
         for row in self.rows("captions", split, _CAPTION_COLUMNS):
             if row["caption"] is None or row["sen_id"] is None:
                 raise VttdataError(f"{self.folder}: a caption of {row['video_id']!a} has no text or no number.")
-            yield row
+            yield Caption(**row)
 
-    def _merge_captions(self, split: str) -> Iterator[tuple[Row, Iterable[Row]]]:
+    def _merge_captions(self, split: str) -> Iterator[_Captioned]:
         # The captions of a split are stored in the order of its clips, so both are read side by side.
-        captions = self._caption_rows(split) if split in self.configs["captions"] else iter(())
-        groups = itertools.groupby(captions, key=lambda row: row["video_id"])
-        video_id, rows = next(groups, (None, iter(())))
-        for clip in self.rows("clips", split, _CLIP_COLUMNS):
+        captions = self.captions(split) if split in self.configs["captions"] else iter(())
+        groups = itertools.groupby(captions, key=lambda caption: caption.video_id)
+        video_id, of_clip = next(groups, (None, iter(())))
+        for clip in self._clip_facts("clips", split):
             if clip["video_id"] != video_id:
                 yield clip, ()
                 continue
-            yield clip, rows
-            video_id, rows = next(groups, (None, iter(())))
+            yield clip, of_clip
+            video_id, of_clip = next(groups, (None, iter(())))
         if video_id is not None:
             raise VttdataError(
                 f"{self.folder}: captions of {split} are not in the order of its clips, at {video_id!a}."
             )
 
-    def _look_up_captions(self, config: str, split: str, scratch: Path) -> Iterator[tuple[Row, Iterable[Row]]]:
+    def _look_up_captions(self, config: str, split: str, scratch: Path) -> Iterator[_Captioned]:
         # A protocol has its own order of clips, so captions of all splits are first sorted into it on disk.
         ids = (row["video_id"] for row in self.rows(config, split, ["video_id"]))
         positions = {video_id: position for position, video_id in enumerate(ids)}
         captions = (
-            Caption(row["video_id"], row["sen_id"], row["caption"], None, row["language"], row["author"])
+            caption
             for caption_split in self.configs["captions"]
-            for row in self._caption_rows(caption_split)
-            if row["video_id"] in positions
+            for caption in self.captions(caption_split)
+            if caption.video_id in positions
         )
         path = scratch / ".captions.sqlite"
         with closing(SortedCaptions(path, positions, captions, duplicates=True)) as ordered:
-            for clip in self.rows(config, split, _CLIP_COLUMNS):
+            for clip in self._clip_facts(config, split):
                 position = positions[clip["video_id"]]
-                found = ordered.between(position, position + 1)
-                yield clip, ({name: getattr(caption, name) for name in _CAPTION_COLUMNS} for caption in found)
+                yield clip, ordered.between(position, position + 1)
         path.unlink()
-
-
-SCHEMAS: dict[str, pa.Schema] = {
-    "items": pa.schema(
-        [
-            ("video_id", pa.string()),
-            ("source_id", pa.string()),
-            ("url", pa.string()),
-            ("start", pa.float64()),
-            ("end", pa.float64()),
-            ("video", pa.string()),
-            ("references", pa.list_(pa.string())),
-        ]
-    ),
-    "queries": pa.schema([("query_id", pa.string()), ("video_id", pa.string()), ("query", pa.string())]),
-    "relevance": pa.schema([("query_id", pa.string()), ("video_id", pa.string()), ("relevance", pa.int64())]),
-}
-
-
-def evaluation_rows(clip: ClipReferences) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of each table of `SCHEMAS` for a clip; none if it has no human caption.
-
-    A query is a human caption; its id is the clip's id and the number of the caption, ``VIDEO#SEN_ID``.
-    """
-    if not clip.references:
-        return {name: [] for name in SCHEMAS}
-    video_id = clip.clip["video_id"]
-    facts = {name: clip.clip[name] for name in ("video_id", "source_id", "url", "start", "end", "video")}
-    queries = [(f"{video_id}#{reference.sen_id}", reference.text) for reference in clip.references]
-    return {
-        "items": [facts | {"references": [text for _, text in queries]}],
-        "queries": [{"query_id": query_id, "video_id": video_id, "query": text} for query_id, text in queries],
-        "relevance": [{"query_id": query_id, "video_id": video_id, "relevance": 1} for query_id, _ in queries],
-    }

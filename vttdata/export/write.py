@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
-from vttdata.export.files import CHECKSUMS, readme_text, write_checksums
+from vttdata.export.files import EXPORT, readme_text, write_checksums
 from vttdata.export.format import ExportRequest, load_format
 from vttdata.export.formats import export_formats
 from vttdata.export.reader import DatasetReader
@@ -59,7 +59,7 @@ def export(
         reader.require_captions(config)
     elif config is not None:
         reader.splits(config)
-    with replace_folder(out, marker=CHECKSUMS, what="an export") as partial:
+    with replace_folder(out, EXPORT) as partial:
         request = ExportRequest(reader, partial, config, split, captions)
         written = chosen.write(request)
         notes = [*written.notes, *request.counts.notes()]

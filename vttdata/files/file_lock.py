@@ -13,11 +13,14 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
+from vttdata.errors import VttdataError
 
 # Whoever looks whether a lock is held holds it for a moment, which must not keep anybody from work.
 _PATIENCE_SECONDS = 0.5
@@ -58,6 +61,40 @@ def hold_lock(path: Path, *, temporary: bool = False) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 path.unlink()
         lock.release()
+
+
+@contextlib.contextmanager
+def wait_for_lock(path: Path, on_wait: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Hold the lock of a file, which is removed at the end; while another process holds it, wait at most so long.
+
+    On a disk without locks a file beside it names the process. `on_wait` is called once when there is something to wait
+    for.
+
+    Raises:
+        VttdataError: when it is still held.
+        OSError: when the file cannot be written.
+    """
+    until, has_waited = time.monotonic() + seconds, False
+    with contextlib.ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(hold_lock(path, temporary=True))
+                break
+            except LockHeldError:
+                pass
+            except OSError as error:
+                if error.errno != errno.ENOLCK:
+                    raise
+                with contextlib.suppress(FileExistsError):
+                    stack.enter_context(named_owner(path.with_suffix(".owner")))
+                    break
+            if time.monotonic() >= until:
+                raise VttdataError(f"{path}: another process has held this lock for {seconds:g} s; wait for it.")
+            if not has_waited:
+                has_waited = True
+                on_wait()
+            time.sleep(_PATIENCE_SECONDS)
+        yield
 
 
 def is_held(path: Path) -> bool:

@@ -35,13 +35,13 @@ def read_ids(path: Path, *others: str) -> list[str]:
         return [name for name, _ in _checked(str(path), path.suffix, stream, (_ID, *others))]
 
 
-def ids_in(text: str, place: str, suffix: str) -> list[str]:
+def ids_in(text: str, location: str, suffix: str) -> list[str]:
     """Return all ids in the content of a file with this suffix, such as ``.csv``, as `read_ids` does.
 
     Raises:
-        VttdataError: as in `read_ids`; the message begins with `place`.
+        VttdataError: as in `read_ids`; the message begins with `location`.
     """
-    return [video_id for video_id, _ in _checked(place, suffix, io.StringIO(text, newline=""))]
+    return [video_id for video_id, _ in _checked(location, suffix, io.StringIO(text, newline=""))]
 
 
 def read_pins(path: Path) -> dict[str, str]:
@@ -60,34 +60,34 @@ def read_pins(path: Path) -> dict[str, str]:
     return pins
 
 
-def _checked(place: str, suffix: str, stream: TextIO, names: Sequence[str] = (_ID,)) -> Iterator[tuple[str, str]]:
+def _checked(location: str, suffix: str, stream: TextIO, names: Sequence[str] = (_ID,)) -> Iterator[tuple[str, str]]:
     """Yield each id and its split; raise VttdataError without any row."""
     empty = True
-    for number, *values in _rows(place, suffix.lower(), stream, names):
+    for number, *values in _rows(location, suffix.lower(), stream, names):
         empty = False
         for column, value in zip((_ID, _SPLIT), values, strict=True):
             if not isinstance(value, str) or not value.strip():
-                raise VttdataError(f"{place}:{number}: the column '{column}' is empty or not a text.")
+                raise VttdataError(f"{location}:{number}: the column '{column}' is empty or not a text.")
             if _SURROGATE.search(value):
-                raise VttdataError(f"{place}:{number}: contains an unpaired surrogate ({value!a}).")
+                raise VttdataError(f"{location}:{number}: contains an unpaired surrogate ({value!a}).")
         yield str(values[0]).strip(), str(values[1]).strip()
     if empty:
-        raise VttdataError(f"{place}: contains no clip id.")
+        raise VttdataError(f"{location}: contains no clip id.")
 
 
-def _rows(place: str, suffix: str, stream: TextIO, names: Sequence[str]) -> Iterator[tuple[int, object, object]]:
+def _rows(location: str, suffix: str, stream: TextIO, names: Sequence[str]) -> Iterator[tuple[int, object, object]]:
     """Yield line number, id and split of each row, unchecked; of a table, each cell of the columns `names`."""
     first = stream.readline(_MAX_LINE_LENGTH)
     stream.seek(0)
     if suffix in {".json", *JSON_LINES}:
         if first.lstrip().removeprefix("[").lstrip()[:1] == '"':
-            yield from ((number, video_id, "test") for number, video_id in parse_json(place, suffix, stream))
+            yield from ((number, video_id, "test") for number, video_id in parse_json(location, suffix, stream))
             return
     # Addresses contain commas and semicolons, and no column is called like one.
     elif "://" in first or (not _DIVIDED.search(first) and first.strip().strip('"').casefold() not in names):
         yield from ((number, line, "test") for number, line in enumerate(stream, 1) if line.strip())
         return
     table_suffix = suffix if suffix in READ_SUFFIXES else ".txt"
-    for number, row in parse_table(place, table_suffix, stream, Columns((*names, _SPLIT), (names,))):
+    for number, row in parse_table(location, table_suffix, stream, Columns((*names, _SPLIT), (names,))):
         cells = [row[name] for name in names if row.get(name)] or [None]
         yield from ((number, cell, row.get(_SPLIT, "test")) for cell in cells)

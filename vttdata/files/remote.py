@@ -57,10 +57,10 @@ class RemoteFolder:
             known = ", ".join(f"{name}://" for name in PROTOCOLS)
             raise VttdataError(f"{address}: addresses of remote storage begin with {known}.")
         self.protocol, self.address = protocol, address.rstrip("/")
-        place = self.address.partition("://")[2]
-        if "@" in place.partition("/")[0]:
+        path = self.address.partition("://")[2]
+        if "@" in path.partition("/")[0]:
             raise VttdataError(f"{protocol}://: the address contains a user name or key; put it into the environment.")
-        if not place.strip("/") or not address.isprintable() or not is_inside(place.lstrip("/")):
+        if not path.strip("/") or not address.isprintable() or not is_inside(path.lstrip("/")):
             raise VttdataError(f"{ascii(address)[1:-1]}: is not an address such as s3://bucket/folder.")
         import fsspec
 
@@ -191,23 +191,23 @@ def fetch_copy(address: str, cache: Path) -> Path:
         VttdataError: If there is nothing at the address, or the store refuses access or does not answer.
     """
     remote = RemoteFolder(address)
-    room = cache / hashlib.sha256(remote.address.encode()).hexdigest()[:16]
-    copy, state = room / "inputs" / remote.name, room / "versions.json"
+    cache_folder = cache / hashlib.sha256(remote.address.encode()).hexdigest()[:16]
+    copy, state = cache_folder / "inputs" / remote.name, cache_folder / "versions.json"
     if remote.is_file():
-        folder, there = copy.parent, {remote.name: remote.parent.files(remote.name)[remote.name]}
+        folder, remote_files = copy.parent, {remote.name: remote.parent.files(remote.name)[remote.name]}
         remote = remote.parent
     else:
-        folder, there = copy, remote.files()
-    if not there:
+        folder, remote_files = copy, remote.files()
+    if not remote_files:
         raise VttdataError(f"{address}: there is no such file or folder, or nothing in it.")
     try:
         known = json.loads(state.read_bytes())
     except (OSError, ValueError):
         known = {}
-    versions = {name: f"{file.bytes} {file.version}" for name, file in there.items()}
-    stale = [name for name in there if known.get(name) != versions[name] or not (folder / name).is_file()]
+    versions = {name: f"{file.bytes} {file.version}" for name, file in remote_files.items()}
+    stale = [name for name in remote_files if known.get(name) != versions[name] or not (folder / name).is_file()]
     state.unlink(missing_ok=True)
-    for name in known.keys() - there.keys():
+    for name in known.keys() - remote_files.keys():
         (folder / name).unlink(missing_ok=True)
     remote.download((name, folder / name) for name in stale)
     write_whole(state, json.dumps(versions))
@@ -220,7 +220,7 @@ def _is_file_name(name: str) -> bool:
     return fits and "\0" not in name and len(name) < 1024
 
 
-def _run_all(function: Callable[[Any], None], items: Iterable[Any]) -> None:
+def _run_all(function: Callable[[Any], None], items: Iterable[object]) -> None:
     """Call a function with each item, several at once; after an error, no further one begins."""
     with ThreadPoolExecutor(_TRANSFERS_AT_ONCE) as pool:
         futures = [pool.submit(function, item) for item in items]

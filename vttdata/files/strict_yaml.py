@@ -15,6 +15,7 @@ import yaml
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.reading import read_regular
+from vttdata.json_types import JsonObject
 from vttdata.validation import describe_problem
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     }
 
 
-def _construct_mapping(loader: Any, node: yaml.MappingNode) -> dict[str, Any]:
-    content: dict[str, Any] = {}
+def _construct_mapping(loader: Any, node: yaml.MappingNode) -> JsonObject:
+    content: JsonObject = {}
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
         shown = ascii(key)[:_MAX_SHOWN]
@@ -59,8 +60,8 @@ def _construct_mapping(loader: Any, node: yaml.MappingNode) -> dict[str, Any]:
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_mapping)
 
 
-def parse_yaml(text: str, place: str) -> Any:
-    """Return the plain value of a YAML text; errors begin with `place`, a file name or key.
+def parse_yaml(text: str, location: str) -> Any:
+    """Return the plain value of a YAML text; errors begin with `location`, a file name or key.
 
     Raises:
         VttdataError: when it is not valid, is nested too deeply, has too many values, has aliases or duplicate keys, or
@@ -71,24 +72,24 @@ def parse_yaml(text: str, place: str) -> Any:
         depth = nodes = 0
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
-                raise VttdataError(f"{place}: YAML aliases (*name) are not allowed; write the value out.")
+                raise VttdataError(f"{location}: YAML aliases (*name) are not allowed; write the value out.")
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             nodes += isinstance(event, yaml.NodeEvent)
             if nodes > _MAX_NODES:
-                raise VttdataError(f"{place}: has more than {_MAX_NODES} values, the limit for YAML.")
+                raise VttdataError(f"{location}: has more than {_MAX_NODES} values, the limit for YAML.")
             if depth > _MAX_DEPTH:
                 line = _line(event.start_mark, text)
-                raise VttdataError(f"{place}: {line}not valid YAML (nested more than {_MAX_DEPTH} levels deep).")
+                raise VttdataError(f"{location}: {line}not valid YAML (nested more than {_MAX_DEPTH} levels deep).")
         value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except yaml.MarkedYAMLError as error:
         line = _line(error.problem_mark, text)
-        raise VttdataError(f"{place}: {line}not valid YAML ({error.problem or error.context}).") from error
+        raise VttdataError(f"{location}: {line}not valid YAML ({error.problem or error.context}).") from error
     except yaml.YAMLError as error:
-        raise VttdataError(f"{place}: not valid YAML ({' '.join(str(error).split())[:_MAX_SHOWN]}).") from error
+        raise VttdataError(f"{location}: not valid YAML ({' '.join(str(error).split())[:_MAX_SHOWN]}).") from error
     except (TypeError, ValueError) as error:
         raise VttdataError(
-            f"{place}: contains a value that is not a text, number, list or mapping ({error})."
+            f"{location}: contains a value that is not a text, number, list or mapping ({error})."
         ) from error
     return value
 
@@ -98,7 +99,7 @@ def _line(mark: Any, text: str) -> str:
     return f"line {mark.line + 1}: " if mark is not None and "\n" in text else ""
 
 
-def read_yaml(file: Path) -> dict[str, Any]:
+def read_yaml(file: Path) -> JsonObject:
     """Return the mapping in a YAML file.
 
     Raises:

@@ -71,7 +71,7 @@ def as_plain(table: Table) -> str:
     return align_columns([list(head), *([as_cell(value) for value in row] for row in rows)], left) + "\n"
 
 
-def as_cell(value: Any) -> str:
+def as_cell(value: object) -> str:
     """Return a value for a terminal, with three decimals, or one digit of what would be 0.000."""
     if _is_missing(value):
         return "-"
@@ -80,7 +80,7 @@ def as_cell(value: Any) -> str:
     return str(value)
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return a value as one line of Markdown text.
 
     Numbers have four significant digits below 1 and four decimals above; ``-`` stands for None and NaN; text is
@@ -95,5 +95,5 @@ def as_text(value: Any) -> str:
     return _MARKUP.sub(r"\\\1", text) if isinstance(value, str) else text
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))

@@ -7,7 +7,6 @@ JSON lists and JSON lines are read value by value too.
 
 from __future__ import annotations
 
-import csv
 import difflib
 import itertools
 import json
@@ -22,7 +21,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from vttdata.errors import VttdataError
+from vttdata.files.delimited import MAX_CELL_CHARACTERS, read_records, strip_header
 from vttdata.files.reading import read_regular
+from vttdata.json_types import JsonObject, Row
 
 JSON_LINES = frozenset({".jsonl", ".ndjson"})
 """File name extensions of JSON lines."""
@@ -38,7 +39,6 @@ TABLE_SUFFIXES = frozenset(READ_SUFFIXES) | WORKBOOK_SUFFIXES
 MAX_COLUMNS = 4096
 """Limit on the columns of a table."""
 
-MAX_CELL_CHARACTERS = 2**20
 SAMPLE_ROWS = 50
 _PLACEHOLDER = "COLUMN"
 MAX_LAYOUTS = 1000
@@ -78,10 +78,10 @@ class Columns:
     any_table: bool = False
     others: Sequence[str] | None = None
 
-    def lay_out(self, header: Sequence[str], place: str, *, partial: bool = False) -> dict[str, str]:
+    def lay_out(self, header: Sequence[str], location: str, *, partial: bool = False) -> dict[str, str]:
         """Return the column of a header, or key of a JSON object, behind each name of a row.
 
-        Errors begin with `place`, file and line. A `partial` header may lack mapped columns.
+        Errors begin with `location`, file and line. A `partial` header may lack mapped columns.
 
         Raises:
             VttdataError: when a mapped column or each of a required group is missing, two columns differ from a name
@@ -91,40 +91,40 @@ class Columns:
             return {column: column for column in header if column}
         located: dict[str, str] = {}
         for name in self.names:
-            column = self._find(name, header, place, partial=partial)
+            column = self._find(name, header, location, partial=partial)
             if column is not None:
                 located[name] = column
         groups = [group for group in self.required if not any(name in located for name in group)]
         if groups:
-            raise VttdataError(f"{place}: {_missing(groups, header, by_option=self.mapping is not None)}.")
+            raise VttdataError(f"{location}: {_missing(groups, header, by_option=self.mapping is not None)}.")
         if self.others is not None:
             missing = [name for name in self.names if name not in located]
             expected = {*self.names, *self.others}
             for column in header:
                 near = difflib.get_close_matches(fold_name(column), missing, n=1)
                 if near and column not in located.values() and fold_name(column) not in expected:
-                    raise VttdataError(f"{place}: unknown column '{column}' (did you mean '{near[0]}'?).")
+                    raise VttdataError(f"{location}: unknown column '{column}' (did you mean '{near[0]}'?).")
         return located
 
-    def _find(self, name: str, header: Sequence[str], place: str, *, partial: bool) -> str | None:
+    def _find(self, name: str, header: Sequence[str], location: str, *, partial: bool) -> str | None:
         mapped = (self.mapping or {}).get(name)
-        column = find_column(mapped or name, header, place)
+        column = find_column(mapped or name, header, location)
         if mapped is None or column is not None:
             return column
         if self.any_table and any(name in group for group in self.required):
-            column = find_column(name, header, place)
+            column = find_column(name, header, location)
         if column is None and not partial:
-            raise VttdataError(f"{place}: {_missing([(mapped,)], header)}.")
+            raise VttdataError(f"{location}: {_missing([(mapped,)], header)}.")
         return column
 
 
-def find_column(name: str, header: Sequence[str], place: str) -> str | None:
+def find_column(name: str, header: Sequence[str], location: str) -> str | None:
     """Return the column that a name means; raise VttdataError when it may be two."""
     if name in header:
         return name
     alike = [column for column in header if fold_name(column) == fold_name(name)]
     if len(alike) > 1:
-        raise VttdataError(f"{place}: the columns '{alike[0]}' and '{alike[1]}' could both be '{name}'; rename one.")
+        raise VttdataError(f"{location}: the columns '{alike[0]}' and '{alike[1]}' could both be '{name}'; rename one.")
     return alike[0] if alike else None
 
 
@@ -151,9 +151,7 @@ def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_optio
     return f"{sentence}; name the right ones with {options}"
 
 
-def read_table(
-    path: Path, columns: Columns = Columns(), *, short_rows: bool = False
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_table(path: Path, columns: Columns = Columns(), *, short_rows: bool = False) -> Iterator[tuple[int, Row]]:
     """Yield `(line number, row)` for each row of a table.
 
     Rows of delimited tables contain texts without surrounding spaces (empty cells are None); rows of JSON contain JSON
@@ -227,78 +225,70 @@ def _describe_encoding(path: Path) -> str:
 
 
 def parse_table(
-    place: str, suffix: str, stream: TextIO, columns: Columns = Columns(), *, short_rows: bool = False
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a seekable stream as `read_table` does; `place` names the file in errors."""
+    location: str, suffix: str, stream: TextIO, columns: Columns = Columns(), *, short_rows: bool = False
+) -> Iterator[tuple[int, Row]]:
+    """Yield the rows of a seekable stream as `read_table` does; `location` names the file in errors."""
     if suffix in _DELIMITERS:
-        delimiter, first_line = _find_delimiter(place, suffix, stream, columns)
-        yield from parse_delimited(place, stream, delimiter, columns, first_line=first_line, short_rows=short_rows)
+        delimiter, first_line = _find_delimiter(location, suffix, stream, columns)
+        yield from parse_delimited(location, stream, delimiter, columns, first_line=first_line, short_rows=short_rows)
         return
     seen: dict[str, None] = {}
     layouts: dict[tuple[str, ...], list[tuple[str, str]] | None] = {}
-    for number, row in parse_json(place, suffix, stream):
+    for number, row in parse_json(location, suffix, stream):
         if not isinstance(row, dict):
-            raise VttdataError(f"{place}:{number}: a JSON object is expected, found {type(row).__name__}.")
+            raise VttdataError(f"{location}:{number}: a JSON object is expected, found {type(row).__name__}.")
         header = tuple(row)
         if header not in layouts:
             if len(layouts) >= MAX_LAYOUTS:
                 layouts.clear()
             # Rows need not have every column, so that a mapped one is missed only at the end.
-            located = columns.lay_out(header, f"{place}:{number}", partial=True)
+            located = columns.lay_out(header, f"{location}:{number}", partial=True)
             is_plain = located == dict(zip(header, header, strict=True))
             layouts[header] = None if is_plain else list(located.items())
             seen |= dict.fromkeys(header)
         layout = layouts[header]
         yield number, row if layout is None else {name: row[column] for name, column in layout}
     if seen and columns.mapping:
-        columns.lay_out(list(seen), place)
+        columns.lay_out(list(seen), location)
 
 
 def parse_delimited(
-    place: str,
+    location: str,
     stream: TextIO,
     delimiter: str,
     columns: Columns = Columns(),
     *,
     first_line: int = 1,
     short_rows: bool = False,
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, Row]]:
     """Yield the rows of CSV or TSV with a known delimiter as `read_table` does; the stream begins at `first_line`."""
-    csv.field_size_limit(MAX_CELL_CHARACTERS)
-    reader = csv.reader(stream, delimiter=delimiter, strict=True, skipinitialspace=delimiter != "\t")
-    skipped, line = first_line - 1, first_line - 1
-    try:
-        header = next((cells for cells in reader if any(map(str.strip, cells))), None)
-        if header is None:
-            return
-        header = strip_header(header)
-        width = len(header)
-        if width > MAX_COLUMNS:
-            raise VttdataError(f"{place}:{reader.line_num + skipped}: has {width} columns, more than {MAX_COLUMNS}.")
-        line = reader.line_num + skipped
-        layout = columns.lay_out(header, f"{place}:{line}")
-        duplicates = [name for name in header if name and header.count(name) > 1]
-        if duplicates:
-            raise VttdataError(f"{place}:{line}: the column '{min(duplicates)}' is duplicated.")
-        cells_of = [(name, header.index(column)) for name, column in layout.items()]
-        decimals = [name for name in columns.numbers if name in layout] if delimiter == ";" else []
-        for cells in reader:
-            line = reader.line_num + skipped
-            if len(cells) != width:
-                _fit(cells, header, delimiter, f"{place}:{line}", short_rows=short_rows)
-            row = {name: cells[index].strip() or None for name, index in cells_of}
-            for name in decimals:
-                if (number := row[name]) is not None and _DECIMAL_COMMA.fullmatch(number):
-                    row[name] = number.replace(",", ".")
-            # Spreadsheets write empty rows at the end as delimiters only.
-            if any(row.values()) or any(map(str.strip, cells)):
-                yield line, row
-    except csv.Error as error:
-        place = f"{place}:{line + 1}"
-        raise VttdataError(f"{place}: not valid CSV in the row that begins on this line ({error}).") from error
+    records = read_records(location, stream, delimiter, first_line)
+    line, header = next(((line, cells) for line, cells in records if any(map(str.strip, cells))), (first_line, []))
+    if not header:
+        return
+    header = strip_header(header)
+    width = len(header)
+    if width > MAX_COLUMNS:
+        raise VttdataError(f"{location}:{line}: has {width} columns, more than {MAX_COLUMNS}.")
+    layout = columns.lay_out(header, f"{location}:{line}")
+    duplicates = [name for name in header if name and header.count(name) > 1]
+    if duplicates:
+        raise VttdataError(f"{location}:{line}: the column '{min(duplicates)}' is duplicated.")
+    cells_of = [(name, header.index(column)) for name, column in layout.items()]
+    decimals = [name for name in columns.numbers if name in layout] if delimiter == ";" else []
+    for line, cells in records:
+        if len(cells) != width:
+            _fit(cells, header, delimiter, f"{location}:{line}", short_rows=short_rows)
+        row = {name: cells[index].strip() or None for name, index in cells_of}
+        for name in decimals:
+            if (number := row[name]) is not None and _DECIMAL_COMMA.fullmatch(number):
+                row[name] = number.replace(",", ".")
+        # Spreadsheets write empty rows at the end as delimiters only.
+        if any(row.values()) or any(map(str.strip, cells)):
+            yield line, row
 
 
-def _find_delimiter(place: str, suffix: str, stream: TextIO, columns: Columns) -> tuple[str, int]:
+def _find_delimiter(location: str, suffix: str, stream: TextIO, columns: Columns) -> tuple[str, int]:
     """Return the delimiter of a table, and the line at which it begins; the stream is there."""
     first = stream.readline(MAX_CELL_CHARACTERS)
     if stated := _SEPARATOR_LINE.fullmatch(first):
@@ -313,7 +303,8 @@ def _find_delimiter(place: str, suffix: str, stream: TextIO, columns: Columns) -
     if len(candidates) > 1:
         shown = " and at ".join(repr(delimiter) for delimiter in candidates)
         raise VttdataError(
-            f"{place}: its columns could be divided at {shown}; put the line sep={candidates[0]} before the first one."
+            f"{location}: its columns could be divided at {shown}; put the line sep={candidates[0]} before the first "
+            "one."
         )
     return (candidates or _DELIMITERS[suffix])[0], 1
 
@@ -324,9 +315,9 @@ def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Col
     for delimiter in candidates:
         stream.seek(0)
         rows: list[list[str]] = []
-        reader = csv.reader(stream, delimiter=delimiter, skipinitialspace=True)
-        with suppress(csv.Error):
-            rows.extend(filter(any, itertools.islice(reader, SAMPLE_ROWS)))
+        records = read_records("", stream, delimiter)
+        with suppress(VttdataError):
+            rows.extend(cells for _, cells in itertools.islice(records, SAMPLE_ROWS) if any(cells))
         header = strip_header(rows[0]) if rows else []
         try:
             columns.lay_out(header, "")
@@ -338,15 +329,7 @@ def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Col
     return even or with_columns or candidates
 
 
-def strip_header(cells: Sequence[str]) -> list[str]:
-    """Return the names of columns, without those at the end that are empty."""
-    names = [name.strip() for name in cells]
-    while names and not names[-1]:
-        names.pop()
-    return names
-
-
-def _fit(cells: list[str], header: Sequence[str], delimiter: str, place: str, *, short_rows: bool) -> None:
+def _fit(cells: list[str], header: Sequence[str], delimiter: str, location: str, *, short_rows: bool) -> None:
     """Make a row as wide as the header, where no text is lost or made up."""
     width = len(header)
     if not any(cell.strip() for cell in cells[width:]):
@@ -356,16 +339,16 @@ def _fit(cells: list[str], header: Sequence[str], delimiter: str, place: str, *,
     if len(cells) > width:
         extra = next(cell for cell in cells[width:] if cell.strip())
         raise VttdataError(
-            f"{place}: {len(cells)} cells under {width} column names; put a text with {delimiter!r} in it into double "
-            f"quotes, or name the column of {extra[:40]!r}."
+            f"{location}: {len(cells)} cells under {width} column names; put a text with {delimiter!r} in it into "
+            f"double quotes, or name the column of {extra[:40]!r}."
         )
     if len(cells) < width:
         raise VttdataError(
-            f"{place}: {len(cells)} cells under {width} column names; a cell for '{header[len(cells)]}' is missing."
+            f"{location}: {len(cells)} cells under {width} column names; a cell for '{header[len(cells)]}' is missing."
         )
 
 
-def required_text(file: Path, line: int, row: Mapping[str, Any], name: str) -> str:
+def required_text(file: Path, line: int, row: Mapping[str, object], name: str) -> str:
     """Return the text of a cell.
 
     Raises:
@@ -389,7 +372,7 @@ def number_or_nan(value: Any) -> float:
         return math.nan
 
 
-def read_number(path: Path, line: int, column: str, value: Any) -> float:
+def read_number(path: Path, line: int, column: str, value: object) -> float:
     """Return the finite number in a cell.
 
     Raises:
@@ -401,7 +384,7 @@ def read_number(path: Path, line: int, column: str, value: Any) -> float:
     return number
 
 
-def parse_seconds(value: Any) -> float:
+def parse_seconds(value: object) -> float:
     """Return the seconds of a number, or of a text ``12.5``, ``m:ss`` or ``h:mm:ss.fff``; NaN for anything else.
 
     A clock time may have more than 59 minutes without hours, and a decimal comma, as in subtitles.
@@ -418,7 +401,7 @@ def parse_seconds(value: Any) -> float:
     return float(text) if _NUMBER.fullmatch(text) else math.nan
 
 
-def refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> JsonObject:
     """Return an object, as `object_pairs_hook` of `json`; raise ValueError if it has a key twice."""
     value = dict(pairs)
     if len(value) < len(pairs):
@@ -430,10 +413,10 @@ def refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=refuse_duplicate_keys)
 
 
-def parse_json(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
+def parse_json(location: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
     """Yield the values of a JSON list or of JSON lines in seekable text, with their number in the list or their line.
 
-    In ``.json`` without a list, objects may span several lines and are numbered. Errors begin with `place`.
+    In ``.json`` without a list, objects may span several lines and are numbered. Errors begin with `location`.
 
     Raises:
         VttdataError: when it is not JSON, or an object has a key twice; names the value or line.
@@ -441,7 +424,7 @@ def parse_json(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, A
     start = stream.read(_JSON_CHUNK).lstrip()
     stream.seek(0)
     if suffix not in JSON_LINES or start.startswith("["):
-        yield from _parse_values(place, stream)
+        yield from _parse_values(location, stream)
         return
     for number, line in enumerate(stream, 1):
         if not line.strip():
@@ -449,10 +432,10 @@ def parse_json(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, A
         try:
             yield number, _DECODER.decode(line)
         except (ValueError, RecursionError) as error:
-            raise VttdataError(f"{place}:{number}: not a JSON object ({error}).") from error
+            raise VttdataError(f"{location}:{number}: not a JSON object ({error}).") from error
 
 
-def _parse_values(place: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
+def _parse_values(location: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
     """Yield the values of a list, or of values one after another."""
     text, position = _skip_space(stream, "", 0)
     in_list = text.startswith("[", position)
@@ -466,14 +449,14 @@ def _parse_values(place: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
         elif in_list and character == "]":
             text, position = _skip_space(stream, text, position + 1)
             if position < len(text):
-                raise VttdataError(f"{place}: damaged or not JSON; there is more after the list.")
+                raise VttdataError(f"{location}: damaged or not JSON; there is more after the list.")
             return
         elif in_list and number:
-            raise VttdataError(f"{place}: cut off, damaged or not JSON after value {number} of the list.")
+            raise VttdataError(f"{location}: cut off, damaged or not JSON after value {number} of the list.")
         elif not character:
             return
         number += 1
-        value, text, position = _decode(f"{place}:{number}", stream, text, position)
+        value, text, position = _decode(f"{location}:{number}", stream, text, position)
         yield number, value
 
 
@@ -486,7 +469,7 @@ def _skip_space(stream: TextIO, text: str, position: int) -> tuple[str, int]:
         text, position = more, 0
 
 
-def _decode(place: str, stream: TextIO, text: str, position: int) -> tuple[Any, str, int]:
+def _decode(location: str, stream: TextIO, text: str, position: int) -> tuple[Any, str, int]:
     """Return the value at a position, with the text and the position behind it, after reading more if need be."""
     while True:
         try:
@@ -494,7 +477,7 @@ def _decode(place: str, stream: TextIO, text: str, position: int) -> tuple[Any, 
         except (ValueError, RecursionError) as error:
             more = stream.read(max(_JSON_CHUNK, len(text)))
             if not more or len(text) - position > _MAX_VALUE_CHARACTERS:
-                raise VttdataError(f"{place}: cut off, damaged or not JSON ({error}).") from error
+                raise VttdataError(f"{location}: cut off, damaged or not JSON ({error}).") from error
             text, position = text[position:] + more, 0
         else:
             return value, text, end

@@ -24,7 +24,7 @@ STOP_WORDS = frozenset(
     against between into through during before after above below to from up down in out on off over under again further
     then once here there when where why how all any both each few more most other some such no nor not only own same so
     than too very s t can will just don should now
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """NLTK's list of the paper's years."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.load.local_builds import builds_named, local_builds
-from vttdata.load.lookup import find_dataset
+from vttdata.load.lookup import find_dataset, find_local
 from vttdata.recipe import packaged
 
 # Owner of the datasets that are listed from the Hub.
@@ -120,15 +120,14 @@ def describe_dataset(name_or_path: str | os.PathLike[str]) -> Description:
     recipes = {description.name: description for description in _describe_recipes()}
     if reference in recipes and not builds_named(reference):
         return recipes[reference]
-    folder = find_dataset(reference)
+    # A build that was cut short does not go on here.
+    folder = find_local(reference, None) or find_dataset(reference)
     return _describe_folder(str(read_dataset_manifest(folder).get("name", reference)), folder)
 
 
 def _describe_recipes() -> Iterator[Description]:
-    paths = packaged.recipes()
     for name, recipe in packaged.datasets_of_recipes().items():
-        first_line = paths[recipe].read_text(encoding="utf-8").partition("\n")[0]
-        yield Description(name, about=first_line.removeprefix("#").strip(), recipe=recipe)
+        yield Description(name, about=packaged.summary(recipe), recipe=recipe)
 
 
 def _describe_folder(name: str, folder: Path) -> Description:

@@ -10,10 +10,11 @@ from typing import Any
 
 import huggingface_hub
 
-from vttdata.dataset.front_matter import read_front_matter, read_version
+from vttdata.dataset.find_tables import read_tables
+from vttdata.dataset.front_matter import read_front_matter, read_layout, read_version
 from vttdata.dataset.manifest import find_damage, read_dataset_manifest
-from vttdata.dataset.parquet import open_parquet
-from vttdata.dataset.tables import read_tables
+from vttdata.dataset.parquet import open_parquet, read_parquet_rows
+from vttdata.dataset.rows import is_protocol
 from vttdata.errors import VttdataError
 
 
@@ -113,3 +114,23 @@ def _load_arguments(folder: Path, config: str | None) -> dict[str, Any]:
     if sum(sizes) != info["download_size"]:
         raise LookupError(name)
     return {"path": str(folder), "name": name, "data_files": patterns}
+
+
+def shared_with_training(folder: Path, config: object) -> str:
+    """Return a sentence on the clips of a protocol whose source is also one of its training split; empty without any.
+
+    Raises:
+        VttdataError: If a table is damaged.
+    """
+    splits = (
+        read_layout(folder, needs=None, check_rows=False).files.get(str(config), {}) if is_protocol(str(config)) else {}
+    )
+    if len(splits) < 2 or "train" not in splits:
+        return ""
+    sources = {
+        name: [row["source_id"] for row in read_parquet_rows(paths, ("source_id",))] for name, paths in splits.items()
+    }
+    train = set(sources.pop("train"))
+    shared = {name: sum(source in train for source in own) for name, own in sources.items()}
+    counts = ", ".join(f"{count:,} of {len(sources[name]):,} {name} clips" for name, count in shared.items() if count)
+    return f"{counts} share a source with a training clip; scores on them are too good." if counts else ""

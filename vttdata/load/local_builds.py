@@ -6,9 +6,11 @@ and none is shared, so that any number of builds may register at once; what is i
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,8 @@ from vttdata.files.reading import read_description
 from vttdata.ids import is_dataset_name
 
 ACCOUNT = "build.json"
+# Beside it once a build is finished; see `vttdata.compose.stamp`.
+STAMP = "stamp.json"
 
 _REGISTRY = ".builds"
 _MAX_ENTRY_BYTES = 2**16
@@ -49,11 +53,12 @@ class LocalBuild:
         """Why the last build is not finished, or has no dataset, and what to do, as the end of a sentence."""
         # A folder such as `demo` without its parents would be the recipe of that name.
         folder = self.folder.absolute()
+        quoted = shlex.quote(str(folder))
         if self.is_finished:
-            return f"is gone from {folder}; 'vttdata build {folder}' builds it again."
+            return f"is gone from {folder}; 'vttdata build {quoted}' builds it again."
         if is_locked(folder):
             return f"is being built in {folder} at this moment; wait for that."
-        return f"was interrupted or refused while it was built in {folder}; 'vttdata build {folder}' goes on."
+        return f"was interrupted or refused while it was built in {folder}; 'vttdata build {quoted}' goes on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,10 @@ class MissingBuild:
     entry: Path
 
     def __str__(self) -> str:
-        return f"'{self.name}' is no longer in {str(self.folder)!a}; delete {self.entry} to forget it"
+        return (
+            f"'{self.name}' is no longer in {str(self.folder)!a}; open its folder where it is now, or delete "
+            f"{self.entry} to forget it"
+        )
 
 
 def builds_folder() -> Path:
@@ -110,6 +118,7 @@ def find_build(reference: str) -> Path | None:
         VttdataError: If several builds have the name.
     """
     if read_account(Path(reference)) is not None:
+        make_known(Path(reference))
         return Path(reference)
     builds = [build for build in builds_named(reference) if read_account(build.folder) is not None]
     check_unambiguous(reference, builds)
@@ -145,6 +154,17 @@ def register_build(name: str, folder: Path) -> None:
     for gone in missing_builds():
         if gone.name == name:
             gone.entry.unlink(missing_ok=True)
+
+
+def make_known(folder: Path) -> None:
+    """Make a build folder, or that of a dataset in one, known by its name if no build has the name, as after a move.
+
+    Nothing happens where the registry cannot be written.
+    """
+    build = build_in(folder if read_account(folder) is not None or folder.name != "dataset" else folder.parent)
+    if build is not None and read_account(build.folder) is not None and not builds_named(build.name):
+        with contextlib.suppress(OSError):
+            register_build(build.name, build.folder)
 
 
 def read_account(folder: Path) -> dict[str, Any] | None:

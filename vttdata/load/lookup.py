@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.files.remote import is_remote
 from vttdata.ids import is_dataset_name
-from vttdata.load.local_builds import LocalBuild, build_in, builds_named, check_unambiguous
+from vttdata.load.local_builds import LocalBuild, build_in, builds_named, check_unambiguous, make_known
 from vttdata.load.not_found import explain_bare_name, explain_not_found
+from vttdata.load.origins import build_now, can_build
 
 if TYPE_CHECKING:
     from vttdata.dataset.provenance import InputFile
@@ -38,8 +40,9 @@ def find_dataset(
 ) -> Path:
     """Return the folder of a dataset: a dataset folder, a build folder, a local build's name, an address or a Hub id.
 
-    A dataset on the Hub is downloaded into the Hub's own cache, and one in remote storage into a cache in the builds
-    folder, by default without its videos.
+    A name of which there is no build is built now where `load_dataset` would do so. A dataset on the Hub is downloaded
+    into the Hub's own cache, and one in remote storage into a cache in the builds folder, by default without its
+    videos.
 
     Args:
         name_or_path: Name, folder, address such as ``s3://bucket/street``, or Hub id; with ``hf://datasets/`` before it
@@ -57,7 +60,7 @@ def find_dataset(
         from vttdata.load.remote_datasets import fetch_dataset
 
         return fetch_dataset(reference, videos)
-    local = find_local(reference, revision)
+    local = find_or_build(reference, revision)
     if local is not None:
         return local
     if (Path(reference) / "manifest.json").is_file() or (Path(reference) / "dataset" / "manifest.json").is_file():
@@ -77,6 +80,19 @@ def find_dataset(
 def is_remote_dataset(reference: str) -> bool:
     """Return True for the address of a dataset or build in remote storage other than the datasets of the Hub."""
     return is_remote(reference) and not reference.startswith(HUB_PREFIX)
+
+
+def find_or_build(reference: str, revision: object) -> Path | None:
+    """Return the local dataset of a name or path, as `find_local`; a recipe builds it now if it can do that by itself.
+
+    Raises:
+        VttdataError: As `find_local` and `vttdata.load.origins.build_now`.
+    """
+    requested = version_in(revision)
+    is_servable = revision is None or requested is not None
+    if is_servable and not Path(reference).exists() and can_build(reference, requested):
+        build_now(reference)
+    return find_local(reference, revision)
 
 
 def find_local(reference: str, revision: object) -> Path | None:
@@ -105,6 +121,7 @@ def find_local(reference: str, revision: object) -> Path | None:
             return _warn_if_unfinished(build, build.dataset)
     path_build = build_in(Path(reference), reference)
     if path_build is not None and path_build.dataset is not None:
+        make_known(Path(reference))
         folder = path_build.dataset
         if requested is not None and requested != (version := read_version(folder)):
             raise VttdataError(f"{folder}: holds version {version}, but {requested} was requested.")
@@ -119,13 +136,13 @@ def _warn_if_unfinished(build: LocalBuild, dataset: Path) -> Path:
     """Return a dataset folder, and warn if it lacks items or is not that of the last build in its folder."""
     if build.is_incomplete and dataset.parent == build.folder.resolve():
         message = (
-            f"The dataset '{build.name}' lacks items whose processing was cut short; 'vttdata build {build.folder}' "
-            "tries them again."
+            f"The dataset '{build.name}' lacks items whose processing was cut short; 'vttdata build "
+            f"{shlex.quote(str(build.folder))}' tries them again."
         )
-        warnings.warn(message, VttdataWarning, stacklevel=4)
+        warnings.warn(message, VttdataWarning, stacklevel=5)
     if not build.is_finished and dataset.parent == build.folder.resolve():
         message = f"The dataset '{build.name}' is that of an earlier build: it {build.problem}"
-        warnings.warn(message, VttdataWarning, stacklevel=4)
+        warnings.warn(message, VttdataWarning, stacklevel=5)
     return dataset
 
 
@@ -164,8 +181,8 @@ def caption_input_files(reference: str) -> list[InputFile]:
     Raises:
         VttdataError: If there is neither a table nor a dataset.
     """
+    from vttdata.dataset.find_tables import read_tables
     from vttdata.dataset.provenance import input_file
-    from vttdata.dataset.tables import read_tables
 
     if Path(reference).is_file():
         return [input_file("input", Path(reference))]
@@ -182,7 +199,7 @@ def version_in(revision: object) -> str | None:
     return match[1] if match else None
 
 
-def hub_revision(revision: Any) -> Any:
+def hub_revision(revision: object) -> Any:
     """Return a revision as the Hub names it: ``v1.0.0`` for the version ``1.0.0``."""
     version = version_in(revision)
     return f"v{version}" if version is not None else revision

@@ -6,6 +6,7 @@ The Hub is asked for its versions only when a version is missing.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import re
 import traceback
 from collections.abc import Iterable
@@ -28,12 +29,12 @@ def explain_unknown_part(name: str, error: ValueError, config: object, split: ob
     Among the errors of `datasets`, which have no class of their own for this, it is known by what it quotes: the name
     that was asked for, and after it a list of names in which that one is not.
     """
-    asked, _, listed = str(error).rpartition("[")
+    message, _, listed = str(error).rpartition("[")
     known = re.findall(r"'([^']+)'", listed.partition("]")[0])
     names = [("configuration", str(config))] if config is not None else []
     names += [("split", split_name) for split_name in re.findall(r"\w+", str(split))] if split is not None else []
     for part, requested in names:
-        if known and requested not in known and re.search(rf"(?<!\w){re.escape(requested)}(?!\w)", asked):
+        if known and requested not in known and re.search(rf"(?<!\w){re.escape(requested)}(?!\w)", message):
             modules = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__))
             is_cached = any(module.startswith("datasets.packaged_modules.cache") for module in modules)
             where = " in the cache of datasets, and the Hub may not be asked" if is_cached else ""
@@ -53,8 +54,9 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
     requested = f" in version {revision}" if revision is not None else ""
     by_dataset = datasets_of_recipes()
     recipe = by_dataset.get(name)
+    extra = "" if importlib.util.find_spec("pydantic") else "pip install 'vttdata[build]', then "
     hint = (
-        f" The recipe '{recipe}' builds it: {build_command(recipe)}."
+        f" The recipe '{recipe}' builds it: {extra}{build_command(recipe)}."
         if recipe
         else suggest(name, [*local, *by_dataset])
     )
@@ -63,7 +65,7 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
         if local.get(name)
         else f"no local build at {builds_folder() / name} (VTTDATA_HOME)"
     )
-    build += "".join(f", none any more at {str(gone.folder)!a}" for gone in missing_builds() if gone.name == name)
+    build += "".join(f", and {gone}" for gone in missing_builds() if gone.name == name)
     timeout = hub_timeout_behind(error)
     reason = str(error).splitlines()[0].rstrip(".")
     hub = str(timeout) if timeout is not None else f"the Hub does not have it or cannot be reached ({reason})"
@@ -102,6 +104,7 @@ def explain_bare_name(name: str) -> VttdataError:
         return explain_recipe_name(name)
     known = {build.name.partition("/")[2]: build.name for build in local_builds()}
     hint = suggest(name, known)
+    hint += "".join(f" {gone}." for gone in missing_builds() if gone.name.partition("/")[2] == name)
     return VttdataError(f"There is no dataset at '{name}', and it is not a name such as vttdata/demo.{hint}")
 
 

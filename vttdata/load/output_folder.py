@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
+from vttdata.dataset.replace_folder import DATASET
 from vttdata.errors import VttdataError
-from vttdata.load.local_builds import ACCOUNT, read_account
+from vttdata.files.own_folder import FolderKind
+from vttdata.load.local_builds import ACCOUNT, STAMP, read_account
 
 Content = Literal["build", "dataset", "foils", "tables"]
 
@@ -19,7 +21,6 @@ _NAMES: dict[Content, str] = {
     "foils": "the set of foils",
     "tables": "the tables",
 }
-_BUILD_FILES = frozenset({ACCOUNT, "journal.jsonl", "stages", "media", "dataset", "report", "report.html"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +66,21 @@ def check_output(folder: Path, may_hold: Collection[Content] = (), *, replace: b
     Raises:
         VttdataError: If it holds something else of vttdata, or lies in a dataset.
     """
-    there = content_of(folder)
-    if there is None or replace or (there.content in may_hold and there.folder == folder):
+    earlier = content_of(folder)
+    if earlier is None or replace or (earlier.content in may_hold and earlier.folder == folder):
         return
-    where = f"{folder}: " if there.folder == folder else f"{folder}: lies in {there.folder}, which "
-    raise VttdataError(f"{where}holds {there}; choose another folder with --out, or write there anyway with --replace.")
+    where = f"{folder}: " if earlier.folder == folder else f"{folder}: lies in {earlier.folder}, which "
+    raise VttdataError(
+        f"{where}holds {earlier}; choose another folder with --out, or write there anyway with --replace."
+    )
 
 
-def check_removable(folder: Path) -> None:
-    """Check that vttdata wrote everything in a folder that is about to be replaced as a whole.
+def _build_names(folder: Path) -> frozenset[str]:
+    dataset = folder / "dataset"
+    names = {ACCOUNT, STAMP, "journal.jsonl", ".lock", "stages", "media", "report.html", "report.html.files"}
+    if dataset.is_dir():
+        names |= {f"dataset/{name}" for name in DATASET.names(dataset)}
+    return frozenset(names)
 
-    Raises:
-        VttdataError: If the folder holds further files; names one.
-    """
-    there = content_of(folder)
-    if there is None or there.folder != folder:
-        return
-    names = _BUILD_FILES if there.content == "build" else {MANIFEST, *read_dataset_manifest(folder)["files"]}
-    paths = folder.iterdir() if there.content == "build" else (path for path in folder.rglob("*") if path.is_file())
-    relative = sorted(path.relative_to(folder).as_posix() for path in paths)
-    further = [name for name in relative if name not in names and not name.startswith(".")]
-    if further:
-        raise VttdataError(
-            f"{folder}: holds {there} and also {further[0]}, which would be deleted; choose another folder with --out."
-        )
+
+BUILD = FolderKind("a dataset", ACCOUNT, _build_names)

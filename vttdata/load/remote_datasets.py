@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def fetch_dataset(address: str, videos: Sequence[str] = ()) -> Path:
         if (path.stat().st_size, file_sha256(path)) != (entries[name]["bytes"], entries[name]["sha256"]):
             raise VttdataError(
                 f"{store.address}/{name}: differs from the manifest; either the dataset is being replaced at this "
-                f"moment, so try again, or it is damaged, which 'vttdata verify {store.address}' shows."
+                f"moment, so try again, or it is damaged, which 'vttdata verify {shlex.quote(store.address)}' shows."
             )
 
     wanted = [

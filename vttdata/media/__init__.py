@@ -2,7 +2,7 @@
 
 from vttdata.media.clip_selection import ClipSettings, choose_clips
 from vttdata.media.cut import MediaSettings, cut
-from vttdata.media.measure import measure
+from vttdata.media.measure import frame_times, measure
 from vttdata.media.probe import probe
 from vttdata.media.shots.contact_sheet import draw_sheet
 from vttdata.media.shots.detect import Detection, ShotSettings, detect_shots
@@ -17,6 +17,7 @@ __all__ = [
     "cut",
     "detect_shots",
     "draw_sheet",
+    "frame_times",
     "measure",
     "probe",
     "score",

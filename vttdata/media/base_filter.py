@@ -31,7 +31,7 @@ class RecipeKey(NamedTuple):
 
     name: str
     type: Any
-    default: Any
+    default: object
     description: str
 
 
@@ -81,7 +81,7 @@ class BaseFilter(ABC):
         """Return the reasons for which the filter rejects."""
 
     @classmethod  # noqa: B027
-    def check_settings(cls, settings: Any) -> None:
+    def check_settings(cls, settings: object) -> None:
         """Refuse values of the filter's keys that contradict each other.
 
         Raises:
@@ -89,12 +89,12 @@ class BaseFilter(ABC):
         """
 
     @classmethod
-    def screen(cls, probe: Probe, settings: Any) -> Verdict | None:  # noqa: ARG003
+    def screen(cls, probe: Probe, settings: object) -> Verdict | None:  # noqa: ARG003
         """Judge what the container states, before anything is decoded; return None to keep the source."""
         return None
 
     @classmethod
-    def judge(cls, measure: Measure, settings: Any) -> Verdict | None:  # noqa: ARG003
+    def judge(cls, measure: Measure, settings: object) -> Verdict | None:  # noqa: ARG003
         """Judge what decoding every frame showed; return None to keep the source."""
         return None
 

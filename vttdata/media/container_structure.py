@@ -36,6 +36,9 @@ _OGG_LAST_PAGE = 4
 _REVERSED_BITS = bytes(int(f"{value:08b}"[::-1], 2) for value in range(256))
 # A number of a stream and two letters, an index, or a name.
 _FOURCC = re.compile(rb"[0-9A-F]{2}[a-z_]{2}|ix[0-9]{2}|[A-Za-z_][A-Za-z0-9_ ]{3}")
+_MEDIA_BOX, _INDEX_BOX = "'mdat' box", "'moov' box"
+# Boxes with which ISO media begin.
+_FIRST_BOXES = tuple(f"'{name}' box" for name in ("ftyp", "mdat", "moov", "wide", "free", "skip"))
 _AVI_PARENTS = (b"RIFF", b"LIST")
 _AVI_FRAME_LISTS = (b"movi", b"rec ")
 
@@ -57,20 +60,24 @@ class GapError(Exception):
     """Bytes that are no element of the format."""
 
 
-def check_structure(path: Path, container: str, seconds: float) -> None:
+def check_structure(path: Path, container: str, seconds: float) -> int:
     """Check that the elements of a container follow each other without a gap and lie inside the file.
 
     `container` is the format's name in libavformat; formats that state no sizes are not checked. The message says which
     duration in seconds the container states.
 
+    Returns:
+        Bytes that the last box of pictures and sound ('mdat') of ISO media claims beyond the end of the file, 0 in
+        whole files and in other formats. Which of them are missing is in the index of the file.
+
     Raises:
-        MediaError: ``truncated`` when an element claims bytes beyond the end of the file, whose copy was interrupted;
-            ``gaps`` when bytes are no element of the format; ``damaged`` when a size is impossible or a checksum does
-            not match, or for more than `MAX_ELEMENTS`.
+        MediaError: ``truncated`` when another element claims bytes beyond the end of the file, whose copy was
+            interrupted; ``gaps`` when bytes are no element of the format; ``damaged`` when a size is impossible or a
+            checksum does not match, or for more than `MAX_ELEMENTS`.
     """
     read = OggPages().read if container == "ogg" else _READERS.get(container)
     if read is None:
-        return
+        return 0
     size = limit = path.stat().st_size
     position = parent_end = 0
     stated = f"the container states {seconds:.2f} s"
@@ -83,13 +90,12 @@ def check_structure(path: Path, container: str, seconds: float) -> None:
             except GapError:
                 if position < limit:
                     raise gap from None
-                return
+                return 0
             if element is None or (position >= limit and not element.is_outermost):
-                return
+                return 0
             end = element.following if element.end is None else element.end
             if end > size:
-                excess = f"the {element.name} ends {end - size} bytes after the end of the file ({size} bytes)"
-                raise MediaError("truncated", f"{stated}, and {excess}.")
+                return _excess(element.name, end, size, stated)
             if element.is_outermost:
                 limit = size if element.end is None else end
             elif end > (parent_end if position < parent_end else limit):
@@ -98,6 +104,40 @@ def check_structure(path: Path, container: str, seconds: float) -> None:
                 parent_end = end
             position = element.following
     raise MediaError("damaged", f"the file has more than {MAX_ELEMENTS} elements.")
+
+
+def _excess(name: str, end: int, size: int, stated: str) -> int:
+    if name == _MEDIA_BOX:
+        return end - size
+    excess = f"the {name} ends {end - size} bytes after the end of the file ({size} bytes)"
+    raise MediaError("truncated", f"{stated}, and {excess}.")
+
+
+def check_index(path: Path) -> None:
+    """Check that a file that begins as ISO media holds its index, without which no demuxer opens it.
+
+    Raises:
+        MediaError: ``truncated`` when the file ends before its index, or within it; ``damaged`` for a box of an
+            impossible length.
+    """
+    size, position = path.stat().st_size, 0
+    with path.open("rb") as stream:
+        for _ in range(MAX_ELEMENTS):
+            stream.seek(position)
+            box = read_box(stream, position, size)
+            if box is None or (position == 0 and box.name not in _FIRST_BOXES):
+                break
+            missing = box.following - size
+            if missing > 0:
+                lacks = "its index (the 'moov' box) is missing" if box.name != _INDEX_BOX else "its index is incomplete"
+                excess = f"the file ends after {size} bytes, and the {box.name} needs {missing} bytes more"
+                raise MediaError("truncated", f"{lacks}: {excess}.")
+            if box.name == _INDEX_BOX:
+                return
+            position = box.following
+    if position:
+        lacks = "its index (the 'moov' box), which most recorders write last, is missing"
+        raise MediaError("truncated", f"{lacks}: the file ends after {size} bytes.")
 
 
 def read_box(stream: BinaryIO, position: int, size: int) -> Element | None:

@@ -6,32 +6,31 @@ Every clip is encoded again, since a stream copy can only begin at a keyframe. S
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import os
 import secrets
-import statistics
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import ffmpeg
+import numpy as np
+import numpy.typing as npt
 from annotated_types import Ge, Le, MultipleOf
 
 from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.check_cut import verify_clip, verify_sound
-from vttdata.media.decode import max_pixels, momentary_error
+from vttdata.media.decode import max_pixels
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
-from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span, read_span_from_packets
-from vttdata.records import ClipMedia, Probe
+from vttdata.media.frames_in_span import SpanFrames, frames_shown, read_span, ways_to_read
+from vttdata.media.interlacing import deinterlace
+from vttdata.media.tone_mapping import is_hdr, tone_map
+from vttdata.records import INTERLACED, ClipMedia, Probe
 from vttdata.settings import Strict
 from vttdata.subprocesses import run
 
-_ENCODERS: dict[str, dict[str, Any]] = {
+_ENCODERS: dict[str, dict[str, object]] = {
     "h264": {"c:v": "libx264"},
     "h265": {"c:v": "libx265", "tag:v": "hvc1", "x265-params": "log-level=error:info=0:pools=none:frame-threads=1"},
     "vp9": {"c:v": "libvpx-vp9", "b:v": 0, "row-mt": 0, "cpu-used": 4},
@@ -57,6 +56,9 @@ _SCALER = "bicubic+accurate_rnd+full_chroma_int+bitexact"
 class MediaSettings(Strict):
     """Settings of clip files (recipe section `media`): MP4, square pixels, 8 bits, upright, at most 2 channels of AAC.
 
+    Pictures of high dynamic range are tone-mapped to the standard one; see `vttdata.media.tone_mapping`. Interlaced
+    ones are deinterlaced, each to one picture at its time; see `vttdata.media.interlacing`.
+
     Fields:
         keep: ``files`` writes every clip as a file into the build; ``none`` publishes only its source and span.
         height: lines of a clip; its width follows the source's display aspect. A smaller source is never enlarged;
@@ -76,6 +78,7 @@ class MediaSettings(Strict):
 def cut(
     source: Path,
     probe: Probe,
+    times: npt.NDArray[np.float64],
     start: float,
     end: float,
     target: Path,
@@ -83,21 +86,25 @@ def cut(
     *,
     seconds_limit: float = 600.0,
 ) -> ClipMedia:
-    """Write the frames of `source` whose time lies in [start, end) to `target`, with their own spacing in time.
+    """Write what a player shows of `source` from `start` to `end` to `target`, frames with their own spacing in time.
 
-    The clip starts at time 0 with its first frame; sound is taken from that frame's time to the end of the last frame,
-    silence where the source has none. Its bytes depend on the source, the span, the settings and ffmpeg's version
-    alone, on every x86-64 processor with AVX2 (on others the sound may be rounded otherwise). The file appears under
-    its name only when it has been verified.
+    The clip starts at time 0 with its first frame; sound is taken from that time to the end of the last frame, silence
+    where the source has none. Its frames are those that start in [start, end), and a picture that is on screen at
+    `start` for a tenth of a second or longer; see `vttdata.media.frames_in_span.frames_shown`. The clip's bytes depend
+    on the source, the span, the settings and ffmpeg's version alone, on every x86-64 processor with AVX2 (on others the
+    sound, and on those with AVX-512 tone-mapped pictures, may be rounded otherwise). The file appears under its name
+    only when it has been verified.
 
     One cut decodes the source once from the keyframe before the span to the span's end and the frames at both ends
     again, codes the span once and decodes the clip, all on one thread: about 1.1 times the CPU time of a bare
-    re-encode. Where the packets of the source tell too little, or the clip differs, every frame of the span is decoded
-    again. Memory does not grow with the source.
+    re-encode. Where a reading does not find the frames that were measured, or the clip differs, the span is read in
+    the next of the `ways_to_read`. Memory does not grow with the source, but for `times`.
 
     Args:
         source: a local video file.
         probe: its container's facts, by `vttdata.media.probe.probe`; names the streams to take.
+        times: (n + 1,) seconds of its n frames as they were measured: when each starts, and when the last one ends;
+            by `vttdata.media.measure.frame_times`.
         start: seconds since the container's start time, as `vttdata.media.decode` gives them.
         end: seconds, above `start`; what lies after the source's last frame is ignored.
         target: file to write, in an existing folder; replaced if it exists.
@@ -108,54 +115,30 @@ def cut(
         Facts found by decoding the clip; `video` is the name of `target`.
 
     Raises:
-        MediaError: ``cut_failed`` (no frame in the span, or ffmpeg's last line), ``cut_mismatch`` (the clip differs
-            from the source), ``timeout``, or what decoding the source raises.
+        MediaError: ``cut_failed`` (no frame in the span, nothing on screen at its start, or ffmpeg's last line),
+            ``cut_mismatch`` (the clip differs from what was measured), ``timeout``, or what decoding the source raises.
         OSError: when `target` cannot be written or the disk is full.
     """
     deadline = time.monotonic() + seconds_limit
+    span = frames_shown(times, start, end)
+    ways = ways_to_read(probe, span)
     # Two processes that were given the same clip must not write into one file.
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     partial.touch()
     try:
-        for span in _read_spans(source, probe, start, end, deadline):
+        for way in ways:
             try:
-                media = _encode(source, probe, settings, partial, span, deadline)
-                break
+                frames = read_span(source, span, way, deadline)
+                if frames is not None:
+                    media = _encode(source, probe, settings, partial, frames, deadline)
+                    break
             except MediaError as error:
-                is_last_attempt = span.all_decoded and span.decoded_from is None
-                if is_last_attempt or error.reason == "timeout" or isinstance(error, UnavailableError):
+                if way is ways[-1] or error.reason == "timeout" or isinstance(error, UnavailableError):
                     raise
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
     return dataclasses.replace(media, video=target.name)
-
-
-def _read_spans(source: Path, probe: Probe, start: float, end: float, deadline: float) -> Iterator[SpanFrames]:
-    """Yield the frames of a span, cheapest reading first; each further one for when cutting by those before failed."""
-    is_timed = probe.container in TIMED_CONTAINERS
-    decode = functools.partial(read_span, from_start=not is_timed)
-    for read in (read_span_from_packets, decode) if is_timed else (decode,):
-        span = read(source, start, end, deadline)
-        if span is None:
-            continue
-        if _may_lack_frames(span, probe, end):
-            # At errors of the disk some demuxers end, or go on after a gap, without a word.
-            again = read(source, start, end, deadline)
-            if again is None or again.pts != span.pts:
-                raise momentary_error()
-        yield span
-    # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
-    if span is not None:
-        yield dataclasses.replace(span, decoded_from=None)
-
-
-def _may_lack_frames(span: SpanFrames, probe: Probe, end: float) -> bool:
-    """Return whether a frame of a span lasts longer than usual, or the source seems to end before the span does."""
-    intervals = [later - earlier for earlier, later in pairwise((*span.pts, span.end_pts))]
-    usual = statistics.median_low(intervals)
-    until_end = float(Fraction(end + probe.start_time) / span.time_base) - span.end_pts
-    return max(intervals) > 1.5 * usual or until_end > 0.5 * usual
 
 
 def _encode(
@@ -167,7 +150,7 @@ def _encode(
     if done.stopped:
         raise MediaError("timeout", "ffmpeg exceeded the time limit for a cut.")
     # Where only the ends were decoded before, any message may be about a frame between them.
-    if done.code or (done.stderr.strip() and not span.all_decoded):
+    if done.code or (done.stderr.strip() and span.way.ends_only):
         message = done.stderr
         # Messages must not name folders of this machine.
         for path, name in ((source, "source"), (partial, "clip")):
@@ -191,23 +174,26 @@ def _encode(
 
 
 def ffmpeg_command(source: Path, probe: Probe, settings: MediaSettings, partial: Path, span: SpanFrames) -> list[str]:
-    """Return the ffmpeg command that writes a clip, reading the source from where its span was decoded."""
+    """Return the ffmpeg command that writes a clip, reading the source from where its span was read."""
     options: dict[str, Any] = SAFE_INPUT | {"threads": 1, "flags": "+bitexact", "max_pixels": max_pixels()}
-    if span.decoded_from is not None:
-        options |= {"ss": f"{span.decoded_from:.6f}", "noaccurate_seek": None}
+    if span.way.begin is not None:
+        options |= {"ss": f"{span.way.begin:.6f}", "noaccurate_seek": None}
     streams = ffmpeg.input(file_url(source), **options)
     # Frames are selected by timestamp, which is exact at any frame rate, and start at 0.
     width, height = clip_size(probe.width, probe.height, settings.height)
     pictures = (
         streams[str(probe.video_stream)]
         .filter("settb", str(span.time_base))
-        .filter("trim", start_pts=span.pts[0], end_pts=span.pts[-1] + 1)
-        .filter("setpts", f"PTS-({span.pts[0]})")
-        .filter("scale", width, height, flags=_SCALER, out_range="tv")
-        .filter("format", "yuv420p")
-        .filter("setsar", 1)
+        .filter("trim", start_pts=span.first_pts, end_pts=span.pts[-1] + 1)
+        .filter("setpts", f"max(PTS-({span.pts[0]}),0)")
     )
-    outputs = [pictures]
+    if span.is_interlaced or probe.field_order in INTERLACED:
+        pictures = deinterlace(pictures, span.time_base)
+    if is_hdr(probe):
+        pictures = tone_map(pictures.filter("scale", width, height, flags=_SCALER), probe)
+    else:
+        pictures = pictures.filter("scale", width, height, flags=_SCALER, out_range="tv").filter("format", "yuv420p")
+    outputs = [pictures.filter("setsar", 1)]
     if settings.audio and probe.audio_stream is not None:
         # Sound is taken from the first frame's time on; its gaps are silence, and it ends with the pictures.
         begin, end = span.pts[0] * span.time_base, span.end_pts * span.time_base

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import mmap
+import os
 import stat
 import statistics
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,13 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import av
+import numpy as np
 
 from vttdata.errors import MediaError, UnavailableError
+from vttdata.media.container_structure import check_index
 from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
-from vttdata.media.pyav import open_input
+from vttdata.media.pyav import decode_packet, open_input
 from vttdata.settings import environment_number
 from vttdata.subprocesses import OUT_OF_MEMORY
 
+# Codecs of single pictures; those of films too, as MJPEG.
+_PICTURE_CODECS = ("mjpeg", "png", "bmp", "webp", "tiff", "jpeg2000", "jpegxl", "ljpeg")
+# Frames that other video shows before a track beside it that has shown one is a cover picture.
+_FRAMES_BESIDE_COVER = 100
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
 MICROSECONDS = 1_000_000
 _DEFAULT_FRAME_RATE = 25.0
@@ -35,8 +41,10 @@ _UNBELIEVED_SECONDS = 0.001_001
 # Intervals between frames that show how long a frame lasts: about a second's.
 RECENT_INTERVALS = 31
 _READ_BYTES = 2**20
-# Sixteen reference pictures and four that wait, of 4:2:0 video with two bytes for each sample.
-_DECODER_BYTES_PER_PIXEL = 20 * 3
+# Sixteen reference pictures and four that wait, and four for each thread that decodes a picture of its own.
+_DECODER_PICTURES, _THREAD_PICTURES = 20, 4
+# Of 4:2:0 video with two bytes for each sample.
+_BYTES_PER_PIXEL = 3
 # Codecs whose missing presentation times libavformat infers from decoding times. PyAV lets it do so for all codecs, and
 # it is wrong where B-frames are stored in another order or with another delay.
 _ONE_FRAME_DELAY = ("mpeg1video", "mpeg2video")
@@ -107,15 +115,24 @@ class Video:
         """Return the time of a timestamp of the video stream, in seconds since time zero."""
         # Integers in units of 1 / (denominator * 1,000,000) seconds keep the time exact until the last division.
         numerator, denominator = self._time_base
+        return float((pts * numerator * MICROSECONDS - self._zero()) / (denominator * MICROSECONDS))
+
+    def pts_of(self, seconds: float, parts: int = 1) -> int:
+        """Return the timestamp that is nearest to a time since time zero, in a part of the stream's time base."""
+        numerator, denominator = self._time_base
+        exact = Fraction(seconds) * denominator * MICROSECONDS + self._zero()
+        return round(exact * parts / (numerator * MICROSECONDS))
+
+    def _zero(self) -> int:
+        """Return the timestamp of time zero, in units of 1 / (denominator of the time base * 1,000,000) seconds."""
+        numerator, denominator = self._time_base
         zero = self._start_microseconds() * denominator
-        exact = pts * numerator * MICROSECONDS - zero
-        stream_start = self.stream.start_time
-        if stream_start is not None:
-            offset = stream_start * numerator * MICROSECONDS - zero
+        if self.stream.start_time is not None:
+            stream_start: int = self.stream.start_time * numerator * MICROSECONDS
             # Less than a microsecond: the container's start is this stream's, rounded.
-            if abs(offset) < denominator:
-                exact -= offset
-        return float(exact / (denominator * MICROSECONDS))
+            if abs(stream_start - zero) < denominator:
+                return stream_start
+        return zero
 
     def seconds_in(self, ticks: int) -> float:
         """Return a duration in the time base of the video stream in seconds."""
@@ -172,10 +189,11 @@ class Video:
             if packet.size and not packet.is_discard:
                 self.tally.packets += 1
             try:
-                yield from packet.decode()
+                yield from decode_packet(packet)
             except av.error.FFmpegError as error:
                 check_memory(error)
-                self.tally.undecodable += 1
+                # The last failure may come after the last packet, when the decoder gives out what it holds.
+                self.tally.undecodable = min(self.tally.undecodable + 1, self.tally.packets)
                 self.tally.first_error = self.tally.first_error or _sentence(error)
 
     def packets(self) -> Iterator[Any]:
@@ -225,7 +243,7 @@ def open_container(path: Path) -> Iterator[Any]:
     for its pictures and can read it to its end.
 
     Raises:
-        MediaError: ``empty`` or ``unreadable``.
+        MediaError: ``empty``, ``unreadable``, or ``truncated`` where a file of ISO media ends before its index.
         UnavailableError: when the file cannot be opened or read, or memory is short.
     """
     try:
@@ -234,6 +252,10 @@ def open_container(path: Path) -> Iterator[Any]:
             container = open_input(file_url(path), SAFE_INPUT)
         except av.error.FFmpegError as error:
             check_memory(error)
+            try:
+                check_index(path)
+            except OSError as problem:
+                raise _unavailable(problem) from problem
             raise MediaError("unreadable", f"not a readable video container: {_sentence(error)}") from error
         with container:
             try:
@@ -265,19 +287,25 @@ def check_memory(error: BaseException) -> None:
     """Raise an error of libavformat or libavcodec again if it is about this machine's memory and not about a file."""
     if isinstance(error, MemoryError):
         raise error
+    # A decoder that gets no memory for its threads cannot be opened, and says this.
+    if getattr(error, "errno", None) == errno.EAGAIN:
+        raise MemoryError from error
 
 
 def reserve_pictures(container: Any) -> None:
     """Reserve the memory that a decoder may need at once; raise MemoryError when there is none.
 
-    Decoders of H.264 and others report pictures for which they get no memory as damaged.
+    Decoders of H.264 and others report pictures for which they get no memory as damaged. The memory is not touched, but
+    counts as the decoder's does: limits on data leave out memory that is shared.
     """
     contexts = [stream.codec_context for stream in container.streams.video]
-    pixels = [context.width * context.height for context in contexts if context is not None]
-    try:
-        mmap.mmap(-1, max(_DECODER_BYTES_PER_PIXEL * max(pixels, default=0), mmap.PAGESIZE)).close()
-    except OSError as error:
-        raise MemoryError from error
+    needs = [
+        (_DECODER_PICTURES + _THREAD_PICTURES * (context.thread_count or os.cpu_count() or 1))
+        * (_BYTES_PER_PIXEL * context.width * context.height)
+        for context in contexts
+        if context is not None
+    ]
+    np.empty(max(needs, default=0), np.uint8)
 
 
 def check_readable(path: Path) -> None:
@@ -318,13 +346,22 @@ def _unavailable(error: OSError) -> UnavailableError:
 def best_video(container: Any) -> Any:
     """Return the video stream that ffmpeg would choose too, cover pictures left aside.
 
+    A cover picture is marked as one, or is a single picture beside other video or sound.
+
     Raises:
         MediaError: ``no_video`` without a video stream, ``unsupported`` without a decoder for it or with pictures that
             are too large.
     """
     stream = container.streams.best("video")
-    if stream is None or stream.disposition & _ATTACHED_PICTURE:
-        raise MediaError("no_video", "the file holds no video stream.")
+    if stream is None:
+        what = "holds sound and no video stream" if container.streams.audio else "holds no video stream"
+        raise MediaError("no_video", f"the file {what}.")
+    if _is_cover(stream):
+        others = [other for other in container.streams.video if other is not stream and not _is_cover(other)]
+        if not others:
+            what = "sound with a picture" if container.streams.audio else "a cover picture"
+            raise MediaError("no_video", f"the file holds {what}, and no video.")
+        stream = max(others, key=lambda other: (other.codec_context is not None, -other.index))
     if stream.codec_context is None:
         raise MediaError("unsupported", "the video stream's codec is not supported.")
     width, height, limit = stream.codec_context.width, stream.codec_context.height, max_pixels()
@@ -332,6 +369,27 @@ def best_video(container: Any) -> Any:
         size = f"pictures of {width} x {height} pixels are larger than the limit of {limit} pixels"
         raise MediaError("unsupported", f"{size} (VTTDATA_MAX_PIXELS).")
     return stream
+
+
+def _is_cover(stream: Any) -> bool:
+    """Return whether a video stream is a cover picture, by its mark or by its packets."""
+    if stream.disposition & _ATTACHED_PICTURE:
+        return True
+    container, context = stream.container, stream.codec_context
+    if context is None or context.codec.canonical_name not in _PICTURE_CODECS:
+        return False
+    if stream.frames > 1 or len([each for each in container.streams if each.type in ("video", "audio")]) == 1:
+        return False
+    pictures: Counter[int] = Counter()
+    # Reading packets of the open container would move it.
+    with contextlib.suppress(av.error.FFmpegError, IndexError), open_input(container.name, SAFE_INPUT) as copy:
+        for packet in copy.demux([each for each in copy.streams if each.type == "video"]):
+            pictures[packet.stream_index] += bool(packet.size)
+            if pictures[stream.index] > 1:
+                return False
+            if max(pictures.values()) > _FRAMES_BESIDE_COVER:
+                return True
+    return True
 
 
 def max_pixels() -> int:

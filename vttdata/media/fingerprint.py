@@ -56,7 +56,7 @@ class Fingerprinter:
     """
 
     def __init__(self) -> None:
-        self._previous: Any = None
+        self._previous: object = None
         self._samples = 0
         self._thumbnails: list[NDArray[np.uint8]] = []
         self._repeats: list[int] = []

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from vttdata.errors import HaltError, MediaError
 from vttdata.media.base_filter import PictureFilter, SampledPicture
 from vttdata.media.decode import Frame, Video, count_packets, momentary_error, open_video, stated_seconds
@@ -59,6 +62,20 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
             if watch:
                 watch(frame.time, frame.picture)
         return measurement.result()
+
+
+def frame_times(path: Path) -> npt.NDArray[np.float64]:
+    """Decode every frame of a video for its times.
+
+    Returns:
+        (n + 1,) seconds since time zero: when each of n frames starts, and when the last one ends.
+
+    Raises:
+        MediaError, HaltError: see `measure`.
+    """
+    times: list[float] = []
+    measured = measure(path, watch=lambda time, _: times.append(time))
+    return np.array([*times, measured.seconds])
 
 
 class Measurement:
@@ -155,9 +172,9 @@ def _blaming(picture_filter: PictureFilter) -> Iterator[None]:
     except Exception as error:
         path = sys.modules[type(picture_filter).__module__].__file__
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-        place = f"{path}:{lines[-1]}" if lines else path
+        location = f"{path}:{lines[-1]}" if lines else path
         failure = f"filter '{picture_filter.name}' failed ({type(error).__name__}: {error})"
-        raise HaltError(f"{place}: {failure}.") from error
+        raise HaltError(f"{location}: {failure}.") from error
 
 
 def check_decoding(video: Video, frames: int, corrupt: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import av
 from vttdata.errors import MediaError
 from vttdata.media.container_structure import check_structure
 from vttdata.media.decode import MICROSECONDS, best_video, check_memory, check_momentary, open_container, stated_seconds
+from vttdata.media.interlacing import field_order
 from vttdata.records import Probe
 
 PROBING_SECONDS = 120.0
@@ -21,6 +23,17 @@ _DECODING_PATIENCE = 20.0
 _MIN_BYTES_PER_SECOND = 125.0
 # One megabit: more than most videos of the web have.
 _USUAL_BYTES_PER_SECOND = 125_000.0
+# ITU-T H.273, tables 2 to 4: ffmpeg's names in the order of their numbers; what is reserved or not stated has none.
+_PRIMARIES, _TRANSFERS, _MATRICES = (
+    {number: name for number, name in enumerate(names.split()) if name != "-"}
+    for names in (
+        "- bt709 - - bt470m bt470bg smpte170m smpte240m film bt2020 smpte428 smpte431 smpte432",
+        "- bt709 - - bt470m bt470bg smpte170m smpte240m linear log100 log316 iec61966-2-4 bt1361e iec61966-2-1 "
+        "bt2020-10 bt2020-12 smpte2084 smpte428 arib-std-b67",
+        "gbr bt709 - - fcc bt470bg smpte170m smpte240m ycgco bt2020nc bt2020c smpte2085 chroma-derived-nc "
+        "chroma-derived-c ictcp",
+    )
+)
 _ISO_MEDIA = "mov,mp4,m4a,3gp,3g2,mj2"
 
 
@@ -36,11 +49,17 @@ def probe(path: str | Path) -> Probe:
     """
     path = Path(path)
     with open_container(path) as container:
-        check_structure(path, container.format.name, (container.duration or 0) / MICROSECONDS)
+        stated = (container.duration or 0) / MICROSECONDS
+        excess = check_structure(path, container.format.name, stated)
         video = best_video(container)
-        _check_tracks(container)
-        rotation = _rotation(path, container, video)
-        audio = container.streams.best("audio", related=video)
+        audio = _best_audio(container, video)
+        used = [stream for stream in (video, audio) if stream is not None]
+        notes = _check_tracks(container, used)
+        if excess:
+            _check_samples(path, used, stated)
+            notes.append(f"the 'mdat' box announces {excess} bytes more than the file has; no frame is missing")
+        picture = _first_picture(path, container, video)
+        rotation = 0 if picture is None else -int(picture.rotation) % 360
         context = video.codec_context
         width, height = round(context.width * (video.sample_aspect_ratio or 1)), context.height
         if rotation % 180:
@@ -59,6 +78,11 @@ def probe(path: str | Path) -> Probe:
             container_frames=video.frames or None,
             video_stream=video.index,
             audio_stream=audio.index if audio else None,
+            color_transfer=_TRANSFERS.get(context.color_trc),
+            color_primaries=_PRIMARIES.get(context.color_primaries),
+            color_matrix=_MATRICES.get(context.colorspace),
+            field_order=None if picture is None else field_order(picture),
+            note="; ".join(notes) or None,
         )
 
 
@@ -72,26 +96,59 @@ def decoding_limit(probed: Probe | None, size: int) -> float:
     return PROBING_SECONDS + _DECODING_PATIENCE * seconds
 
 
-def _check_tracks(container: Any) -> None:
-    streams = [stream for stream in container.streams if stream.type in ("video", "audio")]
+def _best_audio(container: Any, video: Any) -> Any:
+    """Return the sound that ffmpeg would choose too, or the first that can be decoded; None without sound."""
+    best = container.streams.best("audio", related=video)
+    tracks = (best, *container.streams.audio) if best else container.streams.audio
+    return next((track for track in tracks if _track_problem(container, track) is None), next(iter(tracks), None))
+
+
+def _check_tracks(container: Any, used: Sequence[Any]) -> list[str]:
+    """Refuse a file of which a used track cannot be read; return what is wrong with its other tracks."""
+    notes = []
+    for stream in container.streams:
+        if stream.type in ("video", "audio") and (problem := _track_problem(container, stream)):
+            if stream in used:
+                raise MediaError("damaged", f"{problem}.")
+            notes.append(f"{problem}, and is not used")
+    return notes
+
+
+def _track_problem(container: Any, stream: Any) -> str | None:
+    track = f"track {stream.index} ({stream.type})"
+    if stream.codec_context is None:
+        return f"{track} has a codec that is not known"
     # Fragmented files state no number of samples in any track.
-    is_fragmented = all(stream.frames == 0 for stream in streams)
-    for stream in streams:
-        track = f"track {stream.index} ({stream.type})"
-        if stream.codec_context is None:
-            raise MediaError("damaged", f"{track} does not state its codec.")
-        is_empty = stream.frames == 0 and stream.duration and container.format.name == _ISO_MEDIA
-        if is_empty and not is_fragmented:
-            raise MediaError("damaged", f"{track} states a duration but holds no sample.")
+    is_fragmented = all(each.frames == 0 for each in container.streams if each.type in ("video", "audio"))
+    if container.format.name == _ISO_MEDIA and stream.frames == 0 and stream.duration and not is_fragmented:
+        return f"{track} states a duration but holds no sample"
+    return None
 
 
-def _rotation(path: Path, container: Any, video: Any) -> int:
-    """Return the clockwise degrees by which players turn the picture."""
-    # PyAV gives the display matrix with decoded frames only.
+def _check_samples(path: Path, used: Sequence[Any], stated: float) -> None:
+    """Check by the index of ISO media whose last box is cut off that the samples of the used tracks are in the file.
+
+    Raises:
+        MediaError: ``truncated`` with what is missing; also for fragmented files, whose index is spread over the file.
+    """
+    size = path.stat().st_size
+    states = f"the container states {stated:.2f} s, and the file ends after {size} bytes"
+    for stream in used:
+        if not stream.frames:
+            raise MediaError("truncated", f"{states}, within a fragment.")
+        samples = [entry for entry in stream.index_entries if not entry.is_discard]
+        lost = [entry.timestamp for entry in samples if entry.pos + entry.size > size]
+        if lost:
+            until = float(min(lost) * stream.time_base)
+            facts = f"{len(lost)} of {len(samples)} {stream.type} samples are missing, from {max(until, 0):.2f} s on"
+            raise MediaError("truncated", f"{states}: {facts}.")
+
+
+def _first_picture(path: Path, container: Any, video: Any) -> av.VideoFrame | None:
+    """Decode the first picture, since PyAV gives the display matrix and fields with pictures only; None at errors."""
     try:
-        picture = next(container.decode(video))
+        return next(container.decode(video))  # type: ignore[no-any-return]
     except (StopIteration, av.error.FFmpegError) as error:
         check_memory(error)
         check_momentary(path, error)
-        return 0
-    return -int(picture.rotation) % 360
+        return None

@@ -3,7 +3,8 @@
 Before PyAV 19, metadata in another encoding than UTF-8 is an error unless it is told otherwise, and no side data can be
 read of a frame that has a type of it which libavutil knows and PyAV does not. Ratios (time bases, frame rates, aspects)
 are fractions there and None where they are unset; since then they are numbers that multiply and divide like fractions,
-without `as_integer_ratio`, and false where they are unset.
+without `as_integer_ratio`, and false where they are unset. A decoder that could not be opened is gone in PyAV 19, where
+the next packet raises ValueError and no error of libavcodec.
 """
 
 from __future__ import annotations
@@ -26,6 +27,20 @@ def open_input(url: str, options: Mapping[str, str]) -> Any:
         av.error.FFmpegError: when it cannot be opened.
     """
     return av.open(url, options=dict(options), **_OPEN_OPTIONS)
+
+
+def decode_packet(packet: Any) -> list[Any]:
+    """Return the frames that a decoder gives out for a packet.
+
+    Raises:
+        av.error.FFmpegError: when it cannot be decoded, or no packet can, since the decoder cannot be opened.
+    """
+    try:
+        return packet.decode()  # type: ignore[no-any-return]
+    except av.error.FFmpegError:
+        raise
+    except ValueError as error:
+        raise av.error.InvalidDataError(av.error.tag_to_code(b"INDA"), str(error)) from error
 
 
 def display_matrix(picture: Any) -> npt.NDArray[np.float64] | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
 
+from vttdata.dataset.metadata import AttritionRow
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
+from vttdata.json_types import JsonObject, Row
 from vttdata.load.local_builds import ACCOUNT, read_account
 
 # Things that go into a stage; two where the kept records are something else. All other stages take sources.
@@ -27,6 +28,8 @@ _UNITS = {
     "originals": "videos",
     "annotated": "clips",
     "sentences": "sentences",
+    "questions": "questions",
+    "moments": "queries",
     "concepts": "clips",
     "degraded": "captions",
     "scores": "judgments",
@@ -35,46 +38,31 @@ _UNITS = {
     "findings": "findings",
 }
 
-_MAIN_REASONS = 4
-
 # Header above the lines of `stage_text`.
 HEADER = f"{'stage':<11} {'of':<15} {'in':>7} {'kept':>7}  rejected and failed"
+
+# Stages whose rejects are captions or ids of pins.
+_WITHOUT_VIDEOS = frozenset({"captions", "split"})
 
 _ID_COLUMNS = ("source_id", "video_id")
 _COLUMNS = ("file", "reason", "detail")
 
 
-def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int, int, str]]:
-    """Return a row for each of the ``stages`` of ``build.json``.
-
-    A row is a stage's name, the unit, the numbers of things in and kept, and losses in words.
-    """
+def attrition_rows(stages: Sequence[JsonObject]) -> list[AttritionRow]:
+    """Return a row for each of the ``stages`` of ``build.json``."""
     rows = []
     for stage in stages:
         name, rejected, failed = stage["name"], stage["rejected"].items(), stage["failed"].items()
         lost = [f"{count} {reason}" for reason, count in rejected]
         lost += [f"{count} failed: {reason}" for reason, count in failed]
-        rows.append((name, _UNITS.get(name, "sources"), stage["in"], stage["kept"], ", ".join(lost)))
+        rows.append(AttritionRow(name, _UNITS.get(name, "sources"), stage["in"], stage["kept"], ", ".join(lost)))
     return rows
 
 
-def stage_text(stage: Mapping[str, Any]) -> str:
+def stage_text(stage: JsonObject) -> str:
     """Return an aligned line for the terminal about one of the ``stages`` of ``build.json``."""
-    ((name, unit, taken, kept, lost_text),) = attrition_rows([stage])
-    return f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {lost_text}".rstrip()
-
-
-def main_losses(stages: Sequence[Mapping[str, Any]]) -> str:
-    """Return in words how much ``stages`` of ``build.json`` rejected or failed, and why mostly; empty for nothing."""
-    counts = [
-        (number, f"{prefix}{reason} ({stage['name']})")
-        for stage in stages
-        for prefix, numbers in (("", stage["rejected"]), ("failed: ", stage["failed"]))
-        for reason, number in numbers.items()
-    ]
-    main = sorted(counts, key=lambda count: -count[0])[:_MAIN_REASONS]
-    more = ", ..." if len(counts) > _MAIN_REASONS else ""
-    return ", ".join(f"{number:,} {reason}" for number, reason in main) + more
+    (row,) = attrition_rows([stage])
+    return f"{row.stage:<11} {row.unit:<15} {row.taken:>7} {row.kept:>7}  {row.losses}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +110,54 @@ def read_rejects(folder: Path, stage: str) -> Iterator[Reject]:
             yield Reject(
                 stage, str(id_), str(file) if file else None, str(reason or ""), str(detail or ""), table == "failed"
             )
+
+
+def explain_video(folder: Path, name: str) -> str:
+    """Return in one line how many clips of a video a build's dataset has, and why it has no others.
+
+    Args:
+        folder: Build folder.
+        name: Of the video's file, with or without folders and extension, its address or id, or the id of a clip.
+
+    Raises:
+        VttdataError: When the folder holds no build, or the build knows no such video.
+    """
+    stages = stages_of_build(folder)
+    sources = {row["source_id"] for row in _kept_rows(folder, "collect") if _is_called(name, row)}
+    clips = {
+        stage: [
+            row["video_id"]
+            for row in _kept_rows(folder, stage)
+            if {row["source_id"], row["video_id"]} & {*sources, name}
+        ]
+        for stage in ("clips", "split")
+        if stage in stages
+    }
+    cut, kept = (clips.get(stage, []) for stage in ("clips", "split"))
+    losses = [
+        reject
+        for stage in stages
+        if stage not in _WITHOUT_VIDEOS
+        for reject in read_rejects(folder, stage)
+        if reject.id in {*sources, *cut, name} or _is_called(name, {"file": reject.file})
+    ]
+    if not sources and not cut and not losses:
+        raise VttdataError(f"{folder}: the build knows no video '{name[:80]}'; name its file, address or id.")
+    reasons = [
+        f"{loss.id}: stage '{loss.stage}' {'failed' if loss.failed else 'rejected it'}: {loss.reason} ({loss.detail})"
+        for loss in losses
+    ]
+    number = f"{len(kept):,} clips in the dataset" if len(kept) != 1 else "1 clip in the dataset"
+    return "; ".join([f"{name}: {number}", *reasons])
+
+
+def _kept_rows(folder: Path, stage: str) -> Iterator[Row]:
+    path = folder / "stages" / stage / "kept.parquet"
+    if path.is_file():
+        yield from read_parquet_rows([path], ["source_id"], optional=["video_id", "file", "url"])
+
+
+def _is_called(name: str, row: Row) -> bool:
+    """Return whether a row is that of the video of a name."""
+    file = PurePosixPath(row.get("file") or "")
+    return name in {row.get("source_id"), row.get("url"), str(file), file.name, file.stem} - {"", None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -11,22 +12,28 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 
 from vttdata.dataset.parquet import write_rows
 from vttdata.dataset.provenance import RECIPE
-from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, halt_on_disk_errors
+from vttdata.dataset.replace_folder import DATASET
+from vttdata.errors import DISK_ERRORS, CaptionLossError, HaltError, LeakError, VttdataError, halt_on_disk_errors
+from vttdata.files.addresses import without_secrets
+from vttdata.files.database_path import check_database_path
+from vttdata.files.output_file import write_whole
+from vttdata.files.own_folder import check_own
 from vttdata.files.remote import is_remote
 from vttdata.ids import digest
+from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.media.filters import SCORES
-from vttdata.pipeline.engine import Engine, Table
+from vttdata.pipeline.engine import Engine, StageCounts, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import JOURNAL, LOCK, Journal, locked, write_json
-from vttdata.pipeline.stage import Failed, Rejected, Stage
+from vttdata.pipeline.stage import AnyStage, Failed, Gathered, GatheringStage, In, Out, Rejected, Stage
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
 from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
@@ -35,7 +42,13 @@ from vttdata.version import __version__
 # Advice after failures that say nothing about the items.
 TRY_AGAIN = "run the same command to try them again, with fewer --workers if memory is short"
 
+T = TypeVar("T")
+
 _ROWS_PER_GROUP = 4096
+# Table of a recipe -> the key with the names of its columns, which says nothing about another table.
+_COLUMNS_OF = {"input": "columns", "captions.file": "captions.columns", "collect.manifest": "collect.columns"}
+# Beginning of the names of files of earlier splits, which may be in a build folder before the build.
+_PINS = "pins-"
 # Columns of rejects and failures after that of the id.
 _LOSS_COLUMNS = ["file", "reason", "detail"]
 _LIBRARIES = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
@@ -47,7 +60,7 @@ def tool_versions() -> dict[str, str]:
     return {"ffmpeg": ffmpeg_version()} | {name: importlib.metadata.version(name) for name in _LIBRARIES}
 
 
-def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:
+def write_tables(table: Table[object], folder: Path, files: Mapping[str, str]) -> None:
     """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into its folder.
 
     ``stage.json``, written last, identifies the results that they hold; tables that are up to date are left alone.
@@ -75,8 +88,8 @@ def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _loss_rows(
-    table: Table, outcome_type: type[Rejected] | type[Failed], files: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
+    table: Table[object], outcome_type: type[Rejected] | type[Failed], files: Mapping[str, str]
+) -> Iterator[JsonObject]:
     """Yield a row for each outcome of a type."""
     for result in table.results():
         for outcome in result.outcomes:
@@ -84,7 +97,7 @@ def _loss_rows(
                 file = (outcome.file if isinstance(outcome, Rejected) else None) or files.get(outcome.id) or None
                 texts = (outcome.id, file, outcome.reason, outcome.detail)
                 # Hostile names may hold surrogates, which Parquet cannot store.
-                cells: dict[str, Any] = {
+                cells: dict[str, object] = {
                     name: text and text.encode("utf-8", "replace").decode()
                     for name, text in zip((table.stage.id_column, *_LOSS_COLUMNS), texts, strict=True)
                 }
@@ -97,25 +110,29 @@ class Build:
 
     Fields:
         on_stage_done: is called with each finished stage's entry of ``build.json``.
-        tables: of the finished stages, in order.
+        tables: of the stages that this run finished, in order.
+        tallies: of the finished stages, in order.
         steps: number of stages and one for the packaging, where the builder knows it beforehand; 0 where not.
         audit: result of an audit of the splits as plain values, once there was one.
         languages: of the captions, ISO 639-1, where the recipe states none; empty where none is known.
         files: id of a source or clip -> file name or address of the source, for tables of rejects.
         status: as ``build.json`` has it.
+        allow_caption_loss: whether captions of the earlier dataset may be dropped.
     """
 
     folder: Path
     loaded: Loaded
     engine: Engine
     journal: Journal
-    on_stage_done: Callable[[dict[str, Any]], None]
-    tables: list[Table] = field(default_factory=list)
+    on_stage_done: Callable[[JsonObject], None]
+    tables: list[Table[object]] = field(default_factory=list)
+    tallies: list[StageCounts] = field(default_factory=list)
     steps: int = 0
-    audit: dict[str, Any] | None = None
+    audit: JsonObject | None = None
     languages: Sequence[str] = ()
     files: dict[str, str] = field(default_factory=dict)
     status: str = ""
+    allow_caption_loss: bool = False
 
     @property
     def tools(self) -> dict[str, str]:
@@ -142,7 +159,7 @@ class Build:
             if path.name not in names_to_keep:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
-    def watch(self, items: Sequence[Any], label: str) -> Iterator[Any]:
+    def watch(self, items: Sequence[T], label: str) -> Iterator[T]:
         """Yield the items of a step, or of a part of it, and show how far they are, unless the build is quiet."""
         with self.engine.progress(self.step(label), len(items)) as progress:
             for item in items:
@@ -154,9 +171,24 @@ class Build:
         number = len(self.tables) + 1
         return f"[{number}/{max(number, self.steps)}] {name}" if self.steps else f"[{number}] {name}"
 
+    @overload
     def stage(
-        self, stage: Stage, items: Iterable[Any], total: int | None = None, *, may_be_empty: bool = False
-    ) -> Table:
+        self,
+        stage: GatheringStage[In, Gathered, Out],
+        items: Iterable[In],
+        total: int | None = None,
+        *,
+        may_be_empty: bool = False,
+    ) -> Table[Out]: ...
+
+    @overload
+    def stage(
+        self, stage: Stage[In, Out], items: Iterable[In], total: int | None = None, *, may_be_empty: bool = False
+    ) -> Table[Out]: ...
+
+    def stage(
+        self, stage: Stage[Any, Out], items: Iterable[object], total: int | None = None, *, may_be_empty: bool = False
+    ) -> Table[Out]:
         """Bring a stage up to date, and write its tables and ``build.json``.
 
         Items are in an order that is the same at every run; their number is for the progress bar.
@@ -168,9 +200,12 @@ class Build:
         folder = self.folder / "stages" / stage.name
         table = self.engine.run(stage, self._note_files(stage, items), total, self.step(stage.name))
         if stage.output is Clip and not any(earlier.stage.output is Clip for earlier in self.tables):
-            self.files |= {clip.video_id: self.files.get(clip.source_id, "") for clip in table}
+            self.files |= {
+                clip.video_id: self.files.get(clip.source_id, "") for clip in table if isinstance(clip, Clip)
+            }
         write_tables(table, folder, self.files)
         self.tables.append(table)
+        self.tallies.append(table.tally)
         self.describe("running")
         self.on_stage_done(table.tally.as_json())
         if not table.tally.kept and (lacking := table.tally.inconclusive_text()):
@@ -179,23 +214,23 @@ class Build:
             raise VttdataError(f"Nothing is left after stage '{stage.name}'; {folder} holds each item with its reason.")
         return table
 
-    def _note_files(self, stage: Stage, items: Iterable[Any]) -> Iterator[Any]:
+    def _note_files(self, stage: AnyStage, items: Iterable[T]) -> Iterator[T]:
         """Yield items, and remember the file or address of each that is a source."""
         for item in items:
             if isinstance(item, Candidate):
-                self.files[stage.item_id(item)] = item.locator
+                self.files[stage.item_id(item)] = without_secrets(item.locator)
             elif isinstance(item, Source):
                 self.files[item.source_id] = item.file if item.stored == "listed" else item.url or item.file
             yield item
 
-    def describe(self, status: str) -> dict[str, Any]:
+    def describe(self, status: str) -> JsonObject:
         """Write ``build.json``, the machine-readable account of this build, and return it."""
         self.status = status
         account = self.account(status)
         write_json(self.folder / ACCOUNT, account)
         return account
 
-    def account(self, status: str) -> dict[str, Any]:
+    def account(self, status: str) -> JsonObject:
         """Return the content of ``build.json``."""
         recipe = self.loaded.recipe
         account = {
@@ -203,35 +238,18 @@ class Build:
             "recipe_file": self.loaded.recipe_file,
             "recipe_sha256": self.loaded.sha256,
             "version": recipe.version,
-            "settings": stored_settings(self.loaded),
+            "settings": stored_settings(self.loaded, self.folder),
             "secrets": given_secrets(recipe),
             "vttdata_version": __version__,
             "tools": self.tools,
             "status": status,
-            "stages": [table.tally.as_json() for table in self.tables],
+            "stages": [tally.as_json() for tally in self.tallies],
         }
         return account if self.audit is None else account | {"audit": self.audit}
 
-    def retryable(self) -> int:
-        """Return the number of failures that ``--retry-failed`` tries again."""
-        return sum(table.tally.retryable for table in self.tables)
-
     def unprocessed(self) -> str:
         """Return the stages with failures that say nothing about the items and their numbers; empty without any."""
-        return "; ".join(filter(None, (table.tally.inconclusive_text() for table in self.tables)))
-
-    def too_many_failures(self) -> str | None:
-        """Return a sentence on the first stage in which a larger share of items failed than the recipe allows."""
-        allowed = self.loaded.recipe.max_failed
-        for table in self.tables:
-            failed, taken = table.tally.failed.total(), table.tally.taken
-            if taken and failed / taken > allowed:
-                file = self.folder / "stages" / table.tally.name / "failed.parquet"
-                return (
-                    f"The dataset is there, but in stage '{table.tally.name}' {failed} of {taken} items failed and the "
-                    f"recipe allows {allowed:.0%} (max_failed); {file} holds each with its reason."
-                )
-        return None
+        return "; ".join(filter(None, (tally.inconclusive_text() for tally in self.tallies)))
 
 
 @contextlib.contextmanager
@@ -239,11 +257,12 @@ def open_build(
     folder: Path,
     loaded: Loaded,
     executor: Executor,
-    on_stage_done: Callable[[dict[str, Any]], None],
+    on_stage_done: Callable[[JsonObject], None],
     *,
     retry_failed: bool = False,
     quiet: bool = False,
     replace: bool = False,
+    allow_caption_loss: bool = False,
 ) -> Iterator[Build]:
     """Hold a build folder, and close the executor at the end, whatever happens.
 
@@ -255,22 +274,26 @@ def open_build(
         retry_failed: process items again that failed for a reason that may have gone.
         quiet: show no progress.
         replace: take over a folder that holds the build of another recipe or name.
+        allow_caption_loss: see `Build`.
 
     Raises:
         VttdataError: when the folder holds something else, or another build is at work in it.
         HaltError: when the disk is full or the folder cannot be written, or in place of any `VttdataError` of a build
             that lacks items through no fault of theirs; what is finished stays.
     """
+    check_database_path(folder, below=30)
     make_build_folder(folder)
     with halt_on_disk_errors(folder), locked(folder):
         if not replace:
             check_same_build(folder, loaded)
+        # What the build replaces at its end, after hours of work.
+        check_own(folder / "dataset", DATASET)
         account = folder / ACCOUNT
         before = account.read_bytes() if account.is_file() else None
         journal = Journal(folder / JOURNAL)
         journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
         engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
-        build = Build(folder, loaded, engine, journal, on_stage_done)
+        build = Build(folder, loaded, engine, journal, on_stage_done, allow_caption_loss=allow_caption_loss)
         executor.prepare(folder / JOURNAL)
         try:
             build.describe("running")
@@ -279,7 +302,8 @@ def open_build(
             is_refusal = isinstance(error, VttdataError) and not isinstance(error, HaltError)
             # The disk may be what went wrong.
             with contextlib.suppress(OSError):
-                if before is not None and not build.tables and is_refusal:
+                is_unchanged = not build.tables or (isinstance(error, CaptionLossError) and not build.unprocessed())
+                if before is not None and is_unchanged and is_refusal:
                     # A setting or an input is wrong; the build goes on with the settings that it had.
                     restored = account.with_name(f"{ACCOUNT}.tmp")
                     restored.write_bytes(before)
@@ -308,18 +332,37 @@ def make_build_folder(folder: Path) -> None:
         error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
         raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
     # A build whose first write failed leaves its lock alone.
-    if JOURNAL not in names and read_account(folder) is None and not all(name.startswith(LOCK) for name in names):
+    is_new = all(name.startswith((LOCK, _PINS)) for name in names)
+    if JOURNAL not in names and read_account(folder) is None and not is_new:
         raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
 
 
-def stored_settings(loaded: Loaded) -> dict[str, Any]:
-    """Return the settings of a recipe without secrets, so that a build can go on with them from any working folder."""
+def write_pins(folder: Path, split_of: Mapping[str, str]) -> Path:
+    """Write the split of each clip into a build folder, new or not, as a file for ``split.pin``; return its path.
+
+    It is named after its content, so that no build changes an input of another one.
+    """
+    rows = [{"video_id": video_id, "split": split} for video_id, split in sorted(split_of.items())]
+    text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    path = folder / f"{_PINS}{hashlib.sha256(text.encode()).hexdigest()[:8]}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+    return path
+
+
+def stored_settings(loaded: Loaded, folder: Path) -> JsonObject:
+    """Return the settings of a recipe without secrets, so that a build can go on with them from any working folder.
+
+    Paths in the build folder are relative to it, so that it can be moved.
+    """
     settings = loaded.recipe.public()
     for key, kind, holder, name in given_paths(settings, loaded.recipe.paths):
         if is_remote(address := loaded.addresses.get(key, holder[name])):
             holder[name] = address
         elif kind != "input" or Path(holder[name]).exists():
-            holder[name] = os.path.abspath(holder[name])
+            path = Path(os.path.abspath(holder[name]))
+            inside = path.is_relative_to(os.path.abspath(folder))
+            holder[name] = str(path.relative_to(os.path.abspath(folder)) if inside else path)
     if settings["builder"] not in packaged.builders():
         settings["builder"] = os.path.abspath(loaded.builder.__file__ or "")
     return settings
@@ -357,6 +400,8 @@ def load_stored_recipe(
 ) -> Loaded:
     """Return the recipe of the build in a folder, as its settings were stored; other arguments as for `load_recipe`.
 
+    Names of columns are those of the stored table, and are forgotten where `overrides` name another one.
+
     Raises:
         VttdataError: when the folder holds no build, and as `load_recipe`.
     """
@@ -364,4 +409,11 @@ def load_stored_recipe(
     if account is None or not isinstance(account.get("settings"), dict):
         raise VttdataError(f"{folder}: has no {ACCOUNT} with the settings of a build; name its recipe.")
     recipe_file = str(account.get("recipe_file", ACCOUNT))
-    return check_recipe(account["settings"], folder / ACCOUNT, overrides, recipe_file=recipe_file, fetch=fetch)
+    settings = account["settings"]
+    for key, _, value in (text.partition("=") for text in overrides if text.partition("=")[0] in _COLUMNS_OF):
+        *sections, table = key.split(".")
+        holder = settings.get(sections[0]) if sections else settings
+        stored = holder.get(table) if isinstance(holder, dict) else None
+        if isinstance(stored, str) and folder / stored != Path(os.path.abspath(os.path.expanduser(value))):
+            holder.pop(_COLUMNS_OF[key].rpartition(".")[2], None)
+    return check_recipe(settings, folder / ACCOUNT, overrides, recipe_file=recipe_file, fetch=fetch)

@@ -11,13 +11,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, overload
 
 from vttdata.errors import HaltError
+from vttdata.json_types import JsonObject
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.progress import BuildProgress, Progress
-from vttdata.pipeline.stage import Failed, ItemResult, Kept, Rejected, Stage
+from vttdata.pipeline.stage import (
+    AnyStage,
+    Failed,
+    Gathered,
+    GatheringStage,
+    In,
+    ItemResult,
+    Kept,
+    Out,
+    Out_co,
+    Rejected,
+    Stage,
+)
 from vttdata.pipeline.stored_results import ItemResults, Part, PartStore, cut_into_parts
 
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
@@ -49,7 +62,7 @@ class StageCounts:
     parts: int = 0
     reused: int = 0
 
-    def add(self, result: ItemResult) -> None:
+    def add(self, result: ItemResult[object]) -> None:
         """Count one item's result."""
         self.taken += result.count
         self.seconds += result.seconds
@@ -71,7 +84,16 @@ class StageCounts:
         counts = ", ".join(f"{number} {reason}" for reason, number in sorted(self.inconclusive.items()))
         return f"stage '{self.name}' ({counts})" if counts else ""
 
-    def as_json(self) -> dict[str, Any]:
+    @staticmethod
+    def from_json(entry: JsonObject) -> StageCounts:
+        """Return the counts of a stage's entry in ``build.json``."""
+        counts = StageCounts(entry["name"], entry["in"], entry["kept"])
+        counts.rejected, counts.failed = Counter(entry["rejected"]), Counter(entry["failed"])
+        counts.inconclusive, counts.retryable = Counter(entry["inconclusive"]), entry["retryable"]
+        counts.seconds, counts.parts, counts.reused = entry["seconds"], entry["parts"], entry["reused"]
+        return counts
+
+    def as_json(self) -> JsonObject:
         """Return the stage's entry in ``build.json``."""
         return {
             "name": self.name,
@@ -80,6 +102,7 @@ class StageCounts:
             "rejected": dict(sorted(self.rejected.items())),
             "failed": dict(sorted(self.failed.items())),
             "inconclusive": dict(sorted(self.inconclusive.items())),
+            "retryable": self.retryable,
             "seconds": round(self.seconds, 3),
             "parts": self.parts,
             "reused": self.reused,
@@ -87,26 +110,26 @@ class StageCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Generic[Out_co]):
     """Finished results of a stage, in the order of its items. Iterating it yields the kept records.
 
     Every iteration reads the stored parts again, so a table of any size takes no memory.
     """
 
-    stage: Stage
-    store: PartStore
+    stage: AnyStage
+    store: PartStore[Out_co]
     keys: tuple[str, ...]
     tally: StageCounts
 
     def __len__(self) -> int:
         return self.tally.kept
 
-    def results(self) -> Iterator[ItemResult]:
+    def results(self) -> Iterator[ItemResult[Out_co]]:
         """Yield the result of every item."""
         for key in self.keys:
             yield from self.store.read(key)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Out_co]:
         for result in self.results():
             for outcome in result.outcomes:
                 if isinstance(outcome, Kept):
@@ -136,7 +159,19 @@ class Engine:
         """Return a context that shows the progress of a step, and how long the build has taken, unless it is quiet."""
         return Progress(label, total, self._build_progress)
 
-    def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
+    @overload
+    def run(
+        self, stage: GatheringStage[In, Gathered, Out], items: Iterable[In], total: int | None = None, label: str = ""
+    ) -> Table[Out]: ...
+
+    @overload
+    def run(
+        self, stage: Stage[In, Out], items: Iterable[In], total: int | None = None, label: str = ""
+    ) -> Table[Out]: ...
+
+    def run(
+        self, stage: Stage[Any, Out], items: Iterable[object], total: int | None = None, label: str = ""
+    ) -> Table[Out]:
         """Bring one stage up to date.
 
         Items are in an order that is the same at every run; their number and the label are for the progress bar.
@@ -144,9 +179,9 @@ class Engine:
         Raises:
             HaltError: when the build cannot go on; finished parts stay.
         """
-        store = PartStore(self.folder / stage.name / "parts", stage)
+        store: PartStore[Out] = PartStore(self.folder / stage.name / "parts", stage)
         self.journal.note("stage", name=stage.name)
-        shown_total = None if stage.all_at_once else total
+        shown_total = None if isinstance(stage, GatheringStage) else total
         with ItemResults(store) as stored, self.progress(label or stage.name, shown_total) as progress:
             run = StageRun(stage, store, stored, self)
             tasks = run.tasks(cut_into_parts(stage, items), progress)
@@ -163,9 +198,9 @@ class Engine:
         self.journal.note("stage done", **tally.as_json())
         return table
 
-    def process(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
+    def process(self, stage: Stage[In, Out], tasks: Iterable[tuple[Tag, In]]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Process tagged items, and yield their results in any order."""
-        if not stage.all_at_once:
+        if not isinstance(stage, GatheringStage):
             yield from self.executor.run(stage, tasks)
             return
         # In this process, so that an error of the item ends the build.
@@ -174,15 +209,18 @@ class Engine:
             outcomes = tuple(stage.process(item))
             yield tag, ItemResult(stage.name, stage.count(item), outcomes, time.monotonic() - started)
 
-    def has_due(self, result: ItemResult) -> bool:
+    def has_due(self, result: ItemResult[object]) -> bool:
         """Return True if a stored result holds a failure whose item has to be tried again."""
         failures = (outcome for outcome in result.outcomes if isinstance(outcome, Failed))
         return any(failure.inconclusive or (failure.retry and self.retry_failed) for failure in failures)
 
 
 def watch_results(
-    stage: Stage, results: Iterable[tuple[Tag, ItemResult]], item_of: Callable[[Tag], Any], progress: Progress
-) -> Iterator[tuple[Tag, ItemResult]]:
+    stage: Stage[In, Out],
+    results: Iterable[tuple[Tag, ItemResult[Out]]],
+    item_of: Callable[[Tag], In],
+    progress: Progress,
+) -> Iterator[tuple[Tag, ItemResult[Out]]]:
     """Show the results of a stage as they come, and yield those that can be stored.
 
     Raises:
@@ -191,11 +229,11 @@ def watch_results(
     breaker = CircuitBreaker(stage, item_of)
     for tag, result in results:
         count_item(result, progress)
-        yield from breaker.admit(tag, result)
+        yield from breaker.add(tag, result)
     yield from breaker.release()
 
 
-def count_item(result: ItemResult, progress: Progress) -> None:
+def count_item(result: ItemResult[object], progress: Progress) -> None:
     """Count an item and its losses."""
     progress.advance(
         rejected=sum(isinstance(outcome, Rejected) for outcome in result.outcomes),
@@ -203,19 +241,19 @@ def count_item(result: ItemResult, progress: Progress) -> None:
     )
 
 
-class StageRun:
+class StageRun(Generic[In, Out]):
     """One run of a stage: the keys of its parts so far, in order, and the results that wait for the rest of their part.
 
     `reused` is the number of parts that were complete before.
     """
 
-    def __init__(self, stage: Stage, store: PartStore, stored: ItemResults, engine: Engine) -> None:
+    def __init__(self, stage: Stage[In, Out], store: PartStore[Out], stored: ItemResults[Out], engine: Engine) -> None:
         self.keys: list[str] = []
         self.reused = 0
         self._stage, self._store, self._stored, self._engine = stage, store, stored, engine
-        self._incomplete: dict[int, tuple[Part, list[str | None]]] = {}
+        self._incomplete: dict[int, tuple[Part[In], list[str | None]]] = {}
 
-    def tasks(self, parts: Iterable[Part], progress: Progress) -> Iterator[tuple[Tag, Any]]:
+    def tasks(self, parts: Iterable[Part[In]], progress: Progress) -> Iterator[tuple[Tag, In]]:
         """Yield the items that have to be processed, tagged with the numbers of their part and of their place in it."""
         for number, part in enumerate(parts):
             self.keys.append(part.key)
@@ -241,12 +279,12 @@ class StageRun:
             for index in missing:
                 yield (number, index), part.items[index]
 
-    def item(self, tag: Tag) -> Any:
+    def item(self, tag: Tag) -> In:
         """Return the item of a tag, the results of whose part are not complete yet."""
         number, index = tag
         return self._incomplete[number][0].items[index]
 
-    def add(self, tag: Tag, result: ItemResult) -> Part | None:
+    def add(self, tag: Tag, result: ItemResult[Out]) -> Part[In] | None:
         """Take in one result; store its part, and return it, once all results of the part are there."""
         number, index = tag
         part, lines = self._incomplete[number]
@@ -260,7 +298,7 @@ class StageRun:
         del self._incomplete[number]
         return part
 
-    def _results_in_part(self, part: Part) -> list[ItemResult | None]:
+    def _results_in_part(self, part: Part[In]) -> list[ItemResult[Out] | None]:
         """Return the results in the file of a part, None for each whose files are gone, or for all without a file."""
         try:
             keys = self._store.check(part.key)
@@ -272,7 +310,7 @@ class StageRun:
             return [None] * len(part.items)
         return [result if is_intact(self._stage, result) else None for result in results]
 
-    def _find_elsewhere(self, key: str | None) -> ItemResult | None:
+    def _find_elsewhere(self, key: str | None) -> ItemResult[Out] | None:
         """Return the result of an item in another part or in a log; None if the item has to be processed.
 
         The key is None for a stage that takes all items at once.
@@ -282,26 +320,26 @@ class StageRun:
         return result if usable else None
 
 
-def is_intact(stage: Stage, result: ItemResult) -> bool:
+def is_intact(stage: Stage[In, Out], result: ItemResult[Out]) -> bool:
     """Check that the files of all records in a result are still there."""
     return all(stage.intact(outcome.record) for outcome in result.outcomes if isinstance(outcome, Kept))
 
 
-class CircuitBreaker:
+class CircuitBreaker(Generic[In, Out]):
     """Halts a run when failures in a row say that going on only does harm, to a site or to the results.
 
     The stage says which failures count. Those that may begin such a row are held back until another result ends it.
     Those of a row that halts the run are never stored, so that the next run tries their items again.
     """
 
-    def __init__(self, stage: Stage, item_of: Callable[[Tag], Any]) -> None:
+    def __init__(self, stage: Stage[In, Out], item_of: Callable[[Tag], In]) -> None:
         self._stage = stage
         self._item_of = item_of
-        self._held: list[tuple[Tag, ItemResult]] = []
-        self._row: list[tuple[Any, Failed]] = []
+        self._held: list[tuple[Tag, ItemResult[Out]]] = []
+        self._row: list[tuple[In, Failed]] = []
         self._reasons: frozenset[str] = frozenset()
 
-    def admit(self, tag: Tag, result: ItemResult) -> Iterator[tuple[Tag, ItemResult]]:
+    def add(self, tag: Tag, result: ItemResult[Out]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Take in the next result, and yield the results that can be stored.
 
         Raises:
@@ -326,7 +364,7 @@ class CircuitBreaker:
                 )
             yield from self.release()
 
-    def release(self) -> Iterator[tuple[Tag, ItemResult]]:
+    def release(self) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Yield the results that are held back, since their row has ended."""
         held, self._held, self._row = self._held, [], []
         yield from held

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.files.file_lock import LockHeldError, LockOwner, hold_lock, named_owner, read_owner
@@ -28,7 +27,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def note(self, event: str, **facts: Any) -> None:
+    def note(self, event: str, **facts: object) -> None:
         """Add an event with the current time."""
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
         with self._path.open("a", encoding="utf-8", newline="\n") as stream:
@@ -67,7 +66,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write a JSON file in one step, so that a reader sees the old content or the new one."""
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")

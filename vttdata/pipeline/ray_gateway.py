@@ -71,7 +71,7 @@ class Gateway:
         self._connection.send(self._resources())
         return True
 
-    def _resources(self) -> tuple[Any, ...]:
+    def _resources(self) -> tuple[object, ...]:
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         return "resources", nodes, self._ray.available_resources()
 

@@ -12,18 +12,24 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from vttdata.errors import DISK_ERRORS, MACHINE_ERRORS, HaltError, UnavailableError, VttdataError, disk_error_halt
 from vttdata.ids import digest
 from vttdata.subprocesses import OUT_OF_MEMORY
 
+# What a stage takes, what one that takes all at once makes of it, and what it keeps.
+In = TypeVar("In")
+Gathered = TypeVar("Gathered")
+Out = TypeVar("Out")
+Out_co = TypeVar("Out_co", covariant=True)
+
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Generic[Out_co]):
     """Record that goes on to the next stage."""
 
-    record: Any
+    record: Out_co
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +60,16 @@ class Failed:
     inconclusive: bool = False
 
 
-Outcome = Kept | Rejected | Failed
+Outcome: TypeAlias = Kept[Out] | Rejected | Failed
 
 
 @dataclass(frozen=True, slots=True)
-class ItemResult:
+class ItemResult(Generic[Out_co]):
     """Outcomes of one item, with the number of things it counts for and the wall-clock seconds it took."""
 
     item_id: str
     count: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[Outcome[Out_co], ...]
     seconds: float
 
 
@@ -72,14 +78,17 @@ def runtime() -> Any:
     return dataclasses.field(metadata={"runtime": True})
 
 
-class Stage(ABC):
-    """Step of a build. Subclasses are frozen dataclasses that can be pickled, and define at least `process`."""
+class Stage(ABC, Generic[In, Out]):
+    """Step of a build. Subclasses are frozen dataclasses that can be pickled, and define at least `process`.
+
+    `In` is the type of an item, and `Out` that of what is kept of it.
+    """
 
     # Name of the stage's folder and of its entry in build.json; unique among all stages.
     name: ClassVar[str]
     # Raise it when the same parameters and items give other outcomes than before.
     version: ClassVar[int] = 1
-    # Record type of what is kept.
+    # The type `Out`, with which stored results are read.
     output: ClassVar[type]
     # Column for the ids of rejects and failures, and by default the attribute of an item that holds its id.
     id_column: ClassVar[str] = "source_id"
@@ -90,13 +99,11 @@ class Stage(ABC):
     # CPUs, and MiB of memory with that of the programs it starts, that one item needs; a cluster reserves them.
     cpus: ClassVar[float] = 1
     memory: ClassVar[int] = 512
-    # Process all items as one item, which `gather` makes of them, in the engine's own process.
-    all_at_once: ClassVar[bool] = False
     # Failures for one of these reasons halt the run once `halt_after()` items in a row had one and `must_halt` agrees.
     halting_reasons: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def process(self, item: Any) -> Iterable[Outcome]:
+    def process(self, item: In) -> Iterable[Outcome[Out]]:
         """Return or yield the outcomes of one item, in an order that depends on nothing but the item.
 
         Raises:
@@ -105,23 +112,19 @@ class Stage(ABC):
             HaltError: when no further item can succeed.
         """
 
-    def gather(self, items: Iterable[Any]) -> Any:
-        """Return the one item of a stage that takes all at once; it has a length, and stays in memory."""
-        return tuple(items)
-
-    def item_id(self, item: Any) -> str:
+    def item_id(self, item: In) -> str:
         """Return the id under which an item is stored and reported."""
         return str(getattr(item, self.id_column))
 
-    def label(self, item: Any) -> str:  # noqa: ARG002
+    def label(self, item: In) -> str:  # noqa: ARG002
         """Return a file name or address that precedes the detail of a failure; empty for none."""
         return ""
 
-    def count(self, item: Any) -> int:
+    def count(self, item: In) -> int:  # noqa: ARG002
         """Return the number of things that an item counts for in the attrition table."""
-        return len(item) if self.all_at_once else 1
+        return 1
 
-    def seconds_limit(self, item: Any) -> float | None:  # noqa: ARG002
+    def seconds_limit(self, item: In) -> float | None:  # noqa: ARG002
         """Return the wall-clock limit for one item, after which its worker is killed; None for no limit."""
         return None
 
@@ -129,11 +132,11 @@ class Stage(ABC):
         """Return the number of failures in a row, each for one of `halting_reasons`, that halts the run."""
         return 3
 
-    def must_halt(self, row: Sequence[tuple[Any, Failed]]) -> bool:  # noqa: ARG002
+    def must_halt(self, row: Sequence[tuple[In, Failed]]) -> bool:  # noqa: ARG002
         """Check whether a row of items with their failures, each for one of `halting_reasons`, has to halt the run."""
         return True
 
-    def intact(self, record: Any) -> bool:  # noqa: ARG002
+    def intact(self, record: Out) -> bool:  # noqa: ARG002
         """Check that files of a kept record are still there, before an earlier result is used again."""
         return True
 
@@ -147,14 +150,38 @@ class Stage(ABC):
         return digest([self.name, self.version, params])
 
 
-def process_item(stage: Stage, item: Any) -> ItemResult:
+class GatheringStage(Stage[Gathered, Out], Generic[In, Gathered, Out]):
+    """Stage that takes all things of type `In` as one item, of type `Gathered`, in the engine's own process."""
+
+    @abstractmethod
+    def gather(self, items: Iterable[In]) -> Gathered:
+        """Return the one item; it stays in memory, and may hold less than all of them."""
+
+
+class WholeStage(GatheringStage[In, tuple[In, ...], Out]):
+    """Stage that takes a tuple of all things of type `In` as one item."""
+
+    def gather(self, items: Iterable[In]) -> tuple[In, ...]:
+        """Return all of them."""
+        return tuple(items)
+
+    def count(self, item: tuple[In, ...]) -> int:
+        """Return the number of things."""
+        return len(item)
+
+
+# Stage of things that the code at hand only passes on.
+AnyStage: TypeAlias = Stage[Any, Any]
+
+
+def process_item(stage: Stage[In, Out], item: In) -> ItemResult[Out]:
     """Process one item in this process; an error about the item becomes a `Failed`.
 
     Raises:
         HaltError: when no further item can succeed, for example because the disk is full or read-only.
     """
     started, item_id = time.monotonic(), stage.item_id(item)
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[Outcome[Out], ...]
     try:
         outcomes = tuple(stage.process(item))
     except HaltError:
@@ -178,12 +205,12 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
     return ItemResult(item_id, stage.count(item), outcomes, time.monotonic() - started)
 
 
-def lost_item(stage: Stage, item: Any, reason: str, detail: str, seconds: float) -> ItemResult:
+def lost_item(stage: Stage[In, Out], item: In, reason: str, detail: str, seconds: float) -> ItemResult[Out]:
     """Return the result of an item whose worker was lost or stopped, which says nothing about the item."""
     item_id = stage.item_id(item)
     failed = Failed(item_id, reason, _with_label(stage, item, detail), retry=True, inconclusive=True)
     return ItemResult(item_id, stage.count(item), (failed,), seconds)
 
 
-def _with_label(stage: Stage, item: Any, detail: str) -> str:
+def _with_label(stage: Stage[In, Out], item: In, detail: str) -> str:
     return ": ".join(text for text in (stage.label(item), detail) if text)

@@ -23,13 +23,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Generic, TypeVar
 from zlib import crc32
 
 import pydantic
 
 from vttdata.ids import canonical_json, digest
-from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, Stage
+from vttdata.json_types import JsonObject
+from vttdata.pipeline.stage import (
+    AnyStage,
+    Failed,
+    GatheringStage,
+    In,
+    ItemResult,
+    Kept,
+    Out,
+    Out_co,
+    Outcome,
+    Rejected,
+)
 
 # The last line of a part begins with it.
 _CHECKSUM = '{"sha256": '
@@ -45,15 +57,18 @@ _FAILURE = b'{"failed": ['
 _FILE_SIZE_LIMIT = 2**44
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, slots=True)
-class Part:
+class Part(Generic[In]):
     """Run of consecutive items of one stage, with the key under which their results are stored.
 
     `item_keys` are those of the items, in their order; none for a stage that takes all items at once.
     """
 
     key: str
-    items: tuple[Any, ...]
+    items: tuple[In, ...]
     item_keys: tuple[str, ...]
 
 
@@ -69,7 +84,7 @@ class PartKey:
         self._hasher = hashlib.sha256(f'["{fingerprint}", ['.encode())
         self._separator = ""
 
-    def add(self, item: Any) -> Any:
+    def add(self, item: T) -> T:
         """Add an item, and return it."""
         self.add_text(canonical_json(item))
         return item
@@ -85,18 +100,18 @@ class PartKey:
         return self._hasher.hexdigest()
 
 
-def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
+def cut_into_parts(stage: AnyStage, items: Iterable[object]) -> Iterator[Part[Any]]:
     """Group items, in order, into parts of `stage.part_size` items on average and twice as many at most."""
     fingerprint = stage.fingerprint()
-    if stage.all_at_once:
+    if isinstance(stage, GatheringStage):
         key = PartKey(fingerprint)
         everything = stage.gather(map(key.add, items))
         yield Part(key.end(), (everything,), ())
         return
-    pending: list[Any] = []
+    pending: list[object] = []
     texts: list[str] = []
 
-    def finish() -> Part:
+    def finish() -> Part[Any]:
         key = PartKey(fingerprint)
         for text in texts:
             key.add_text(text)
@@ -118,12 +133,12 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
 _type_adapter = functools.cache(pydantic.TypeAdapter)
 
 
-class PartStore:
+class PartStore(Generic[Out_co]):
     """Finished parts of one stage in one folder, `folder`."""
 
-    def __init__(self, folder: Path, stage: Stage) -> None:
+    def __init__(self, folder: Path, stage: AnyStage) -> None:
         self.folder = folder
-        self._records: pydantic.TypeAdapter[Any] = _type_adapter(stage.output)
+        self._records: pydantic.TypeAdapter[Out_co] = _type_adapter(stage.output)
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:
@@ -148,7 +163,7 @@ class PartStore:
             os.fsync(stream.fileno())
         temporary.replace(self.path(key))
 
-    def read(self, key: str) -> Iterator[ItemResult]:
+    def read(self, key: str) -> Iterator[ItemResult[Out_co]]:
         """Yield the results of a finished part.
 
         Raises:
@@ -187,9 +202,9 @@ class PartStore:
             if path.name not in names and path.suffix in {".jsonl", ".tmp"}:
                 path.unlink()
 
-    def encode(self, result: ItemResult, key: str | None) -> str:
+    def encode(self, result: ItemResult[Out_co], key: str | None) -> str:
         """Return the line that stores the result of an item under its key, which comes first, with its checksum."""
-        outcomes: list[dict[str, Any]] = []
+        outcomes: list[dict[str, object]] = []
         for outcome in result.outcomes:
             match outcome:
                 case Kept(record):
@@ -198,12 +213,12 @@ class PartStore:
                     outcomes.append({"rejected": [id_, reason, detail, *([file] if file else [])]})
                 case Failed(id_, reason, detail, retry, inconclusive):
                     outcomes.append({"failed": [id_, reason, detail, retry, inconclusive]})
-        value: dict[str, Any] = {} if key is None else {"key": key}
+        value: JsonObject = {} if key is None else {"key": key}
         value |= {"id": result.item_id, "count": result.count, "seconds": round(result.seconds, 4)}
         line = json.dumps(value | {"outcomes": outcomes}, ensure_ascii=True) + "\n"
         return line if key is None else f"{line[:KEY_END]}{_LINE_CHECKSUM % crc32(line.encode())}{line[KEY_END:]}"
 
-    def decode(self, line: str | bytes) -> ItemResult:
+    def decode(self, line: str | bytes) -> ItemResult[Out_co]:
         """Return the result that a line stores.
 
         Raises:
@@ -217,7 +232,7 @@ class PartStore:
             raise ValueError(f"{self.folder}: a result is not as it was written")
         try:
             value = json.loads(line)
-            outcomes: list[Outcome] = []
+            outcomes: list[Outcome[Out_co]] = []
             for outcome in value["outcomes"]:
                 if "kept" in outcome:
                     outcomes.append(Kept(self._records.validate_python(outcome["kept"])))
@@ -230,13 +245,13 @@ class PartStore:
             raise ValueError(f"{self.folder}: a part is damaged") from error
 
 
-class ItemResults:
+class ItemResults(Generic[Out]):
     """Results of the items of one stage, each found by the key of its item.
 
     Finished parts are in `store`; the logs are in the folder ``items`` beside theirs.
     """
 
-    def __init__(self, store: PartStore) -> None:
+    def __init__(self, store: PartStore[Out]) -> None:
         self._store = store
         self._folder = store.folder.with_name("items")
         self._files: list[Path] = []
@@ -244,7 +259,7 @@ class ItemResults:
         self._index: dict[bytes, int] | None = None
         self._log: FileIO | None = None
 
-    def __enter__(self) -> ItemResults:
+    def __enter__(self) -> ItemResults[Out]:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -262,7 +277,7 @@ class ItemResults:
         # Without a buffer: the kernel keeps what it was given when the process is killed.
         self._log.write(line.encode())
 
-    def find(self, key: str) -> ItemResult | None:
+    def find(self, key: str) -> ItemResult[Out] | None:
         """Return the result of an item from an earlier run; None if there is none or it is damaged.
 
         One without a failure comes first.

@@ -13,17 +13,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.dataset.card.sections import escape
+from vttdata.dataset.find_tables import ConfigTables, key_columns, read_tables
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
-from vttdata.dataset.tables import ConfigTables, key_columns, read_tables
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import link_file
 from vttdata.files.reading import file_sha256, is_inside
+from vttdata.json_types import JsonObject
 from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_batches, hash_column, read_batches
 from vttdata.publish.version_rule import VersionChange, next_version
 
@@ -43,6 +43,24 @@ _SCHEMA_CHANGES = {
 Positions = NDArray[np.int64]
 Pairs = tuple[Positions, Positions]
 """Matched rows of the older and of the newer version, counted from 0 over all files."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedRows:
+    """Rows of two versions, matched.
+
+    Fields:
+        unchanged: Pairs of the same values in the same split.
+        moved: Pairs in different splits, with or without other values.
+        changed: Pairs with other values, in the same split or not.
+        removed, added: Rows of the older, and of the newer version only.
+    """
+
+    unchanged: Pairs
+    moved: Pairs
+    changed: Pairs
+    removed: Positions
+    added: Positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +100,7 @@ class ConfigDifference:
             return "major"
         return "minor" if self.added or self.schema else "none"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values under the names of the fields."""
         return dataclasses.asdict(self) | {
             "rows": {"old": self.rows[0], "new": self.rows[1]},
@@ -129,7 +147,7 @@ class DatasetDifference:
         """
         return next_version(version, self.needed)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values: ``needed`` and each of the ``configs``."""
         return {"needed": self.needed, "configs": [config.as_json() for config in self.configs]}
 
@@ -145,7 +163,7 @@ class DatasetDifference:
 def compare_datasets(old: Path, new: Path) -> DatasetDifference:
     """Compare two dataset folders row by row.
 
-    A row is matched by its key (`vttdata.dataset.tables.KEYS`): it is unchanged, is in another split, has other values,
+    A row is matched by its key (`vttdata.dataset.rows.key_of`): it is unchanged, is in another split, has other values,
     or both. Several rows with the same key are matched with the most similar ones first. Configurations without a key
     are compared as multisets of whole rows.
 
@@ -171,31 +189,31 @@ def compare_configs(config: str, old: ConfigTables | None, new: ConfigTables | N
     key = key_columns(config, old, new) or common
     splits = list(dict.fromkeys([*old.files, *new.files]))
     left, right = (_HashedRows(tables, key, common, splits) for tables in (old, new))
-    unchanged, moved, changed, both, removed, added = _match_rows(left, right)
-    moved, changed = _merge_pairs(moved, both), _merge_pairs(changed, both)
-    columns, example_columns = _find_changed_columns(left, right, changed, common)
-    split_pairs = zip(left.split[moved[0]].tolist(), right.split[moved[1]].tolist(), strict=True)
+    matched = _match_rows(left, right)
+    columns, example_columns = _find_changed_columns(left, right, matched.changed, common)
+    moved_from, moved_to = matched.moved
+    split_pairs = zip(left.split[moved_from].tolist(), right.split[moved_to].tolist(), strict=True)
     moves = sorted(Counter(split_pairs).items())
     return ConfigDifference(
         config,
         rows,
-        added=len(added),
-        removed=len(removed),
-        changed=len(changed[0]),
-        moved=len(moved[0]),
+        added=len(matched.added),
+        removed=len(matched.removed),
+        changed=len(matched.changed[0]),
+        moved=len(moved_from),
         columns=columns,
         moves={(splits[before], splits[after]): count for (before, after), count in moves},
         examples={
-            "added": right.read_ids(added[:EXAMPLES]),
-            "removed": left.read_ids(removed[:EXAMPLES]),
+            "added": right.read_ids(matched.added[:EXAMPLES]),
+            "removed": left.read_ids(matched.removed[:EXAMPLES]),
             "changed": [
                 f"{row_id} ({', '.join(names)})"
-                for row_id, names in zip(left.read_ids(changed[0][:EXAMPLES]), example_columns, strict=True)
+                for row_id, names in zip(left.read_ids(matched.changed[0][:EXAMPLES]), example_columns, strict=True)
             ],
-            "moved": left.read_ids(moved[0][:EXAMPLES]),
+            "moved": left.read_ids(moved_from[:EXAMPLES]),
         },
         schema=schema,
-        reordered=_is_reordered(left, unchanged),
+        reordered=_is_reordered(left, matched.unchanged),
     )
 
 
@@ -230,12 +248,8 @@ class _HashedRows:
         return [ids[int(position)] for position in positions]
 
 
-def _match_rows(old: _HashedRows, new: _HashedRows) -> tuple[Pairs, Pairs, Pairs, Pairs, Positions, Positions]:
-    """Match rows, the most similar first.
-
-    Returns:
-        Pairs that are unchanged; in another split; with other values; both; and the rows of one version only.
-    """
+def _match_rows(old: _HashedRows, new: _HashedRows) -> MatchedRows:
+    """Match rows, the most similar first."""
     left, right = np.arange(len(old.key)), np.arange(len(new.key))
     matches = []
     for parts in (("key", "split_hash", "values"), ("key", "values"), ("key", "split_hash"), ("key",)):
@@ -248,7 +262,7 @@ def _match_rows(old: _HashedRows, new: _HashedRows) -> tuple[Pairs, Pairs, Pairs
         matches.append((left[i[order]], right[j[order]]))
         left, right = np.delete(left, i), np.delete(right, j)
     unchanged, moved, changed, both = matches
-    return unchanged, moved, changed, both, left, right
+    return MatchedRows(unchanged, _merge_pairs(moved, both), _merge_pairs(changed, both), left, right)
 
 
 def _number_duplicates(hashes: Hashes) -> Hashes:
@@ -328,7 +342,7 @@ def warn_if_rows_changed(dataset: Path, warn: Callable[[str], None]) -> Iterator
     Tables of the same content have the same names, so an unchanged dataset costs nothing; meanwhile the older tables
     are kept by hard links. `warn` gets one sentence if rows differ.
     """
-    kept = dataset.with_name(f".{dataset.name}.before")
+    kept = dataset.with_name(f".{dataset.name}.vttdata-before")
     shutil.rmtree(kept, ignore_errors=True)
     try:
         version = _keep_tables(dataset, kept)
@@ -355,7 +369,7 @@ def _keep_tables(dataset: Path, kept: Path) -> str | None:
     return str(manifest.get("version"))
 
 
-def _table_names(manifest: dict[str, Any]) -> list[str]:
+def _table_names(manifest: JsonObject) -> list[str]:
     return sorted(name for name, entry in manifest["files"].items() if "rows" in entry)
 
 

@@ -17,7 +17,15 @@ from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.output_file import link_file
 from vttdata.ids import is_dataset_name
-from vttdata.publish.hub_api import Remote, connect, explain_error, read_remote, retry_request, retry_upload, status_of
+from vttdata.publish.hub_requests import (
+    Remote,
+    connect,
+    explain_error,
+    read_remote,
+    retry_request,
+    retry_upload,
+    status_of,
+)
 from vttdata.publish.plan import Previous, PublishPlan, foreign_repository, make_plan, replaceable_files
 from vttdata.publish.release_checks import check_dataset
 from vttdata.publish.version_rule import build_again, is_version

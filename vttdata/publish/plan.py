@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
+from vttdata.json_types import JsonObject
 from vttdata.publish.diff import DatasetDifference, compare_datasets
-from vttdata.publish.hub_api import Remote, RemoteFile
+from vttdata.publish.hub_requests import Remote, RemoteFile
 from vttdata.publish.version_rule import check_version
 
 FileChange = Literal["added", "changed", "removed", "unchanged"]
@@ -206,7 +207,7 @@ def _add_changes(card: str, version: str, previous: Previous, difference: Datase
     return f"{card.rstrip()}\n\n{CHANGES}\n\n{changes}\n" + (f"\n{older.strip()}\n" if older.strip() else "")
 
 
-def _rewrite(manifest: Mapping[str, Any], card: str) -> dict[str, bytes]:
+def _rewrite(manifest: JsonObject, card: str) -> dict[str, bytes]:
     """Return the content of another card and of the manifest that goes with it."""
     content = card.encode()
     entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}

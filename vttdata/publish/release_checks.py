@@ -13,14 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from vttdata.dataset.card.card import INCOMPLETE
+from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.front_matter import read_front_matter, read_infos, read_version
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import PROVENANCE, read_provenance
-from vttdata.dataset.tables import read_tables
 from vttdata.errors import LeakError, VttdataError
 from vttdata.ids import is_dataset_name
+from vttdata.json_types import JsonObject
 from vttdata.publish.version_rule import build_again, is_version
 from vttdata.split.audit.leaks import leak_sentence
 
@@ -31,7 +32,7 @@ _NO_REASON = "not said"
 _NO_LICENCE = {"", "none", "null", "unknown"}
 
 
-def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> dict[str, Any]:
+def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> JsonObject:
     """Check everything that can be checked without the Hub, and return the manifest.
 
     A dataset that lacks items because their processing was cut short passes only with `allow_incomplete`.
@@ -85,9 +86,7 @@ def _check_licence(dataset: Path) -> None:
     )
 
 
-def _check_tables(
-    dataset: Path, files: Mapping[str, Mapping[str, Sequence[Path]]], manifest: Mapping[str, Any]
-) -> None:
+def _check_tables(dataset: Path, files: Mapping[str, Mapping[str, Sequence[Path]]], manifest: JsonObject) -> None:
     infos = read_infos(dataset)
     for config, splits in files.items():
         if config not in infos or infos[config].features is None:
@@ -107,7 +106,7 @@ def _check_tables(
                 )
 
 
-def _check_table(dataset: Path, path: Path, features: Any, manifest: Mapping[str, Any]) -> int:
+def _check_table(dataset: Path, path: Path, features: Any, manifest: JsonObject) -> int:
     """Check columns, types, labels and rows of a table, and return its number of rows."""
     name = path.relative_to(dataset).as_posix()
     with open_parquet(path) as file:
@@ -134,7 +133,7 @@ def _check_types(name: str, table: pa.Schema, readme: pa.Schema) -> None:
             raise VttdataError(f"{name}: the column '{column}' is {table_type}, but the README says {readme_type}.")
 
 
-def _check_labels(name: str, column: str, values: Any, classes: int) -> None:
+def _check_labels(name: str, column: str, values: pa.ChunkedArray, classes: int) -> None:
     extremes = pc.min_max(values.flatten() if pa.types.is_nested(values.type) else values).as_py().values()
     wrong = next((label for label in extremes if label is not None and not 0 <= label < classes), None)
     if wrong is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -52,7 +51,7 @@ def hash_batches(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[list
             ]
 
 
-def read_batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
+def read_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file in batches of some megabytes, with those of the columns that it has.
 
     Raises:
@@ -70,7 +69,7 @@ def read_batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
             yield pa.RecordBatch.from_struct_array(pa.array([{}] * metadata.num_rows, pa.struct([])))
 
 
-def hash_values(values: Any) -> Hashes:
+def hash_values(values: pa.Array) -> Hashes:
     """Return a hash of each value of an Arrow array: numbers, texts, bytes, lists and structures of them.
 
     Numbers are hashed as they are stored: 0.0 and -0.0 differ, all NaN are equal.
@@ -83,7 +82,7 @@ def hash_values(values: Any) -> Hashes:
     return np.where(is_valid, _hash_nullable(values, values.type), _NULL)
 
 
-def _hash_nullable(values: Any, arrow_type: Any) -> Hashes:
+def _hash_nullable(values: pa.Array, arrow_type: pa.DataType) -> Hashes:
     """Return hashes that mean nothing where a value is null."""
     types = pa.types
     if types.is_boolean(arrow_type) or types.is_integer(arrow_type):

@@ -14,7 +14,7 @@ import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
 import pydantic
 
@@ -22,6 +22,7 @@ from vttdata.errors import VttdataError, list_choices
 from vttdata.files.remote import is_remote
 from vttdata.files.strict_yaml import parse_yaml, read_yaml
 from vttdata.ids import digest, is_dataset_name
+from vttdata.json_types import JsonObject
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
 from vttdata.settings import Count, Ratio, check_date, check_licence
@@ -110,7 +111,15 @@ class BaseRecipe(pydantic.BaseModel):
             raise ValueError("found an empty text; it should be the reason why leaks are acceptable")
         return reason
 
-    def public(self) -> dict[str, Any]:
+    @classmethod
+    def check_libraries(cls) -> None:
+        """Check that what the builder needs beyond the extra `build` is installed, as a recipe is loaded.
+
+        Raises:
+            VttdataError: when a library is missing; the message names the extra that installs it.
+        """
+
+    def public(self) -> JsonObject:
         """Return all settings as plain values, without secrets."""
         settings = self.model_dump(mode="json")
         for key in self.secrets:
@@ -142,7 +151,8 @@ def load_recipe(reference: str, overrides: Sequence[str] = (), *, fetch: Callabl
 
     Args:
         reference: path, or name of a packaged recipe or of one in the user's folder of plugins.
-        overrides: ``key=value`` with dotted keys; values are YAML.
+        overrides: ``key=value`` with dotted keys; values are YAML. Those of paths are taken as they are, but for
+            ``null``, which unsets the key.
         fetch: copies a file or folder from an address in remote storage and returns its path; without it, addresses
             are refused.
 
@@ -158,12 +168,12 @@ def load_recipe(reference: str, overrides: Sequence[str] = (), *, fetch: Callabl
 
 
 def check_recipe(
-    raw: dict[str, Any],
+    raw: JsonObject,
     file: Path,
     overrides: Sequence[str] = (),
     *,
     recipe_file: str | None = None,
-    check: Callable[[Mapping[str, Any], type[BaseRecipe]], None] | None = None,
+    check: Callable[[JsonObject, type[BaseRecipe]], None] | None = None,
     fetch: Callable[[str], Path] | None = None,
 ) -> Loaded:
     """Check the settings of a recipe, and find its builder; `overrides` and `fetch` are as for `load_recipe`.
@@ -178,6 +188,7 @@ def check_recipe(
     sha256 = digest([raw, list(overrides)])
     builder = _load_builder(file, raw)
     model: type[BaseRecipe] = builder.Recipe
+    model.check_libraries()
     if check is not None:
         with_overrides = copy.deepcopy(raw)
         _override(with_overrides, overrides, model)
@@ -222,7 +233,7 @@ def setting_keys(reference: str) -> list[str]:
     return sorted(keys)
 
 
-def _load_builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
+def _load_builder(file: Path, raw: JsonObject) -> types.ModuleType:
     name = raw.get("builder", "")
     if not isinstance(name, str):
         raise VttdataError(
@@ -247,7 +258,7 @@ def _load_builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
     return builder
 
 
-def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRecipe]) -> None:
+def _override(raw: JsonObject, overrides: Sequence[str], model: type[BaseRecipe]) -> None:
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals or not all(key.split(".")):
@@ -259,13 +270,14 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
         for section in sections[:-1] if _is_item(raw, key) else sections:
             inner = holder.get(section)
             holder[section] = holder = inner if isinstance(inner, dict) else {}
-        plain = os.path.expanduser(value) if names_path(key, model.paths) else parse_yaml(value, f"--set {key}")
+        is_path = names_path(key, model.paths) and value != "null"
+        plain = os.path.expanduser(value) if is_path else parse_yaml(value, f"--set {key}")
         if _is_item(raw, key):
             holder[sections[-1]][int(name)] = plain
         else:
             holder[name] = plain
         rivals = model.one_of.get(".".join(sections), frozenset())
-        for rival in rivals - {name} if name in rivals else ():
+        for rival in rivals - {name} if name in rivals and plain is not None else ():
             holder.pop(rival, None)
 
 
@@ -319,49 +331,67 @@ def names_path(key: str, paths: Iterable[str]) -> bool:
     )
 
 
-def given_paths(raw: dict[str, Any], paths: Paths) -> Iterator[tuple[str, PathKind, dict[str, Any], str]]:
-    """Yield each path that is given: its dotted key, its kind, the mapping that holds it, and its key there."""
+class GivenPath(NamedTuple):
+    """Path in a recipe: its dotted key, its kind, the mapping that holds it, and its key there."""
+
+    key: str
+    kind: PathKind
+    holder: JsonObject
+    name: str
+
+    @property
+    def value(self) -> str:
+        """The path as it is written."""
+        return str(self.holder[self.name])
+
+    def replace(self, value: str) -> None:
+        """Put another path in its place."""
+        self.holder[self.name] = value
+
+
+def given_paths(raw: JsonObject, paths: Paths) -> Iterator[GivenPath]:
+    """Yield each path that is given."""
     for pattern, kind in paths.items():
         for key, holder, name in list(_texts(raw, pattern.split("."))):
-            yield key, kind, holder, name
+            yield GivenPath(key, kind, holder, name)
 
 
-def resolve_paths(raw: dict[str, Any], paths: Paths, base: Path) -> None:
+def resolve_paths(raw: JsonObject, paths: Paths, base: Path) -> None:
     """Make relative paths start at `base`, and those in ``~`` in the home folder, in place."""
-    for _, kind, holder, name in given_paths(raw, paths):
-        if is_remote(holder[name]):
+    for given in given_paths(raw, paths):
+        if is_remote(given.value):
             continue
-        path = base / os.path.expanduser(holder[name])
+        path = base / os.path.expanduser(given.value)
         # An input that does not exist as a file may be the name of a dataset.
-        if kind != "input" or path.exists():
-            holder[name] = str(path)
+        if given.kind != "input" or path.exists():
+            given.replace(str(path))
 
 
-def fetch_paths(raw: dict[str, Any], paths: Paths, fetch: Callable[[str], Path]) -> dict[str, str]:
+def fetch_paths(raw: JsonObject, paths: Paths, fetch: Callable[[str], Path]) -> dict[str, str]:
     """Put the paths of copies in the place of addresses of files and folders; return the addresses by dotted key."""
     addresses = {}
-    for key, kind, holder, name in given_paths(raw, paths):
-        if kind != "input" and is_remote(holder[name]):
-            addresses[key] = holder[name]
-            holder[name] = str(fetch(holder[name]))
+    for given in given_paths(raw, paths):
+        if given.kind != "input" and is_remote(given.value):
+            addresses[given.key] = given.value
+            given.replace(str(fetch(given.value)))
     return addresses
 
 
-def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
+def missing_path(raw: JsonObject, paths: Paths) -> tuple[str, str] | None:
     """Return the first key that names no existing file or folder, with the problem in words; None without any."""
-    for key, kind, holder, name in given_paths(raw, paths):
-        value = holder[name]
-        if kind == "input":
+    for given in given_paths(raw, paths):
+        value = given.value
+        if given.kind == "input":
             exists = Path(value).exists() or is_dataset_name(value) or is_remote(value)
         else:
-            exists = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
+            exists = Path(value).is_dir() if given.kind == "folder" else Path(value).is_file()
         if not exists or not value:
-            wanted = "file or dataset" if kind == "input" else kind
-            return key, f"found '{value}', which is not an existing {wanted}"
+            wanted = "file or dataset" if given.kind == "input" else given.kind
+            return given.key, f"found '{value}', which is not an existing {wanted}"
     return None
 
 
-def _texts(value: Any, steps: Sequence[str], key: str = "") -> Iterator[tuple[str, dict[str, Any], str]]:
+def _texts(value: Any, steps: Sequence[str], key: str = "") -> Iterator[tuple[str, JsonObject, str]]:
     """Yield the texts that a pattern leads to: dotted key, the mapping that holds it, and its key there."""
     if not isinstance(value, dict):
         return

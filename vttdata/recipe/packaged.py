@@ -1,4 +1,4 @@
-"""Find recipes and builders: those that come with the package, in a checkout or a wheel, and the user's plugins."""
+"""Find recipes, protocols and builders: those of the package, in a checkout or a wheel, and the user's plugins."""
 
 from __future__ import annotations
 
@@ -24,16 +24,30 @@ def recipes() -> dict[str, Path]:
     return discover(folder("recipes"), "recipes", ".yaml")
 
 
+def protocols() -> dict[str, Path]:
+    """Return the files of packaged protocols of the literature, and of the user's, by name."""
+    return discover(folder("recipes") / "protocols", "protocols", ".yaml")
+
+
 def datasets_of_recipes() -> dict[str, str]:
     """Return the recipes' names by the names of the datasets that they build."""
     contents = {name: read_yaml(path) for name, path in recipes().items()}
     return {str(raw["name"]): name for name, raw in contents.items() if "name" in raw}
 
 
+def summary(recipe: str) -> str:
+    """Return the first line of a recipe: what it builds, and the settings that name files of the user."""
+    return recipes()[recipe].read_text(encoding="utf-8").partition("\n")[0].removeprefix("#").strip()
+
+
+def required_settings(recipe: str) -> list[str]:
+    """Return the settings that the first line of a recipe names as required, such as ``annotations=FOLDER``."""
+    return re.findall(r'--set ("[^"]+"|\S+)', summary(recipe).partition("[")[0])
+
+
 def build_command(recipe: str) -> str:
-    """Return the command that builds a recipe, with the required arguments that its first line names."""
-    first_line = recipes()[recipe].read_text(encoding="utf-8").partition("\n")[0].partition("[")[0]
-    return " ".join(["vttdata build", recipe, *re.findall(r"--set \S+=[A-Z]+\b", first_line)])
+    """Return the command that builds a recipe, with the settings that it requires."""
+    return " ".join(["vttdata build", recipe, *(f"--set {setting}" for setting in required_settings(recipe))])
 
 
 def verdicts(recipe: str) -> Path:

@@ -32,9 +32,11 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(("allow_leaks", "paper.*.why", "columns.*", "collect.columns.*", "captions.columns.*"), _ANY),
     **dict.fromkeys(("captions.language", "collect.search.queries.*.*"), _ANY),
     # Choices among words that the recipe's type lists.
-    **dict.fromkeys(("format", "foils.selection", "degrade.variant", "publish.media", "near_duplicates"), _ANY),
+    **dict.fromkeys(
+        ("format", "foils.selection", "degrade.variant", "publish.media", "near_duplicates", "collect.category"), _ANY
+    ),
     **dict.fromkeys(("filter.score_only.*", "shots.method", "media.keep", "media.codec", "captions.below"), _ANY),
-    **dict.fromkeys(("split.together.*", "split.stratify"), _ANY),
+    **dict.fromkeys(("split.together.*", "split.method", "split.stratify"), _ANY),
     # Packaged things.
     "builder": _ANY,  # `load_foreign_recipe` has checked it
     "scorer": _TRAINED_HERE,
@@ -87,12 +89,12 @@ def wanted_path(key: str, kind: str = "path") -> str:
     return f"{WANTED}{key}={kind.upper()}"
 
 
-def wanted_paths(raw: Mapping[str, Any]) -> list[str]:
+def wanted_paths(raw: Mapping[str, object]) -> list[str]:
     """Return the arguments of ``--set`` without which a recipe cannot be loaded, such as ``annotations=FOLDER``."""
     return [text.removeprefix(WANTED) for _, text in nested_texts(raw) if text.startswith(WANTED)]
 
 
-def nested_texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+def nested_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
     """Yield every text in nested values with its dotted key."""
     if isinstance(value, str):
         yield key, value
@@ -103,7 +105,7 @@ def nested_texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield from nested_texts(inner, f"{key}.{step}" if key else step)
 
 
-def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str]) -> Loaded:
+def load_foreign_recipe(raw: dict[str, object], file: Path, overrides: Sequence[str]) -> Loaded:
     """Load a recipe from an untrusted source: what is not packaged is taken from `overrides` only.
 
     Raises:
@@ -123,13 +125,13 @@ def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str
         wanted = " ".join(f"--set {text}" for text in missing)
         raise VttdataError(f"{file}: needs what the dataset was made from: {wanted}.")
 
-    def check(settings: Mapping[str, Any], model: type[BaseRecipe]) -> None:
+    def check(settings: Mapping[str, object], model: type[BaseRecipe]) -> None:
         check_settings(settings, model, given, file)
 
     return check_recipe(raw, file, overrides, check=check)
 
 
-def settings_to_give(raw: Mapping[str, Any]) -> list[str]:
+def settings_to_give(raw: Mapping[str, object]) -> list[str]:
     """Return the arguments of ``--set`` without which a foreign recipe is refused, such as ``annotations=FOLDER``."""
     texts = nested_texts(raw)
     # In a dumped recipe a request stands where a path was.
@@ -137,7 +139,7 @@ def settings_to_give(raw: Mapping[str, Any]) -> list[str]:
     return [*wanted_paths(raw), *([f"{_ENGINE}=ytsearch"] if _searches(raw) else []), *refused]
 
 
-def check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: Collection[str], file: Path) -> None:
+def check_settings(settings: Mapping[str, object], model: type[BaseRecipe], given: Collection[str], file: Path) -> None:
     """Raise VttdataError at the first text that is neither allowed nor given by the user."""
     if _searches(settings) and not _covers(given, _ENGINE):
         raise VttdataError(f"{file}: {_SEARCH}: contacts a site; name it with --set {_ENGINE}=ytsearch, if that is it.")
@@ -155,7 +157,7 @@ def check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: 
         )
 
 
-def _searches(settings: Mapping[str, Any]) -> bool:
+def _searches(settings: Mapping[str, object]) -> bool:
     collect = settings.get("collect")
     return isinstance(collect, Mapping) and collect.get("search") is not None
 

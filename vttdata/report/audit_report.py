@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
 from markupsafe import Markup
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
+from vttdata.generate.blind.shortcuts import Attack, attack_sentences
+from vttdata.json_types import JsonObject
 from vttdata.media.video_folder import locate_videos
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, render_page, render_table, render_text
@@ -62,12 +63,18 @@ def audit_page(folder: Path, audit: Audit) -> str:
 
 
 def foil_audit_page(
-    folder: Path | None, title: str, attacks: Mapping[str, Sequence[Attack]], videos: Path | None = None
+    folder: Path | None,
+    title: str,
+    attacks: Mapping[str, Sequence[Attack]],
+    videos: Path | None = None,
+    *,
+    same_texts: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
     """Return the page of an audit of foils: what blind attackers reach, and pairs with frames where files exist.
 
     Attacks are the results of the blind attackers by configuration. The foils are those of the dataset in a folder, or
     without one of a table. Frames come from a folder of videos, named by their ids, or from the dataset's clips.
+    `same_texts` counts the pairs by configuration that were left out because their texts are the same.
     """
     sections = []
     for config, results in attacks.items():
@@ -86,7 +93,8 @@ def foil_audit_page(
         )
         table = [(attack.name, attack.meaning, attack.learned_from) for attack in results]
         body += render_table(("blind attacker", "how it decides", "learned from"), table, "Attackers")
-        sections.append(PageSection(config, f"Blind attackers on {config}", body, note=attack_sentences(results)))
+        note = attack_sentences(results, same_texts.get(config, 0))
+        sections.append(PageSection(config, f"Blind attackers on {config}", body, note=note))
     tables = read_layout(folder, needs=None).files.get("foils", {}) if folder is not None else {}
     rows = read_parquet_rows(itertools.chain(*tables.values()), ("video_id", "caption", "foil"))
     pairs = list(itertools.islice(rows, _PAIRS_SHOWN))
@@ -100,7 +108,7 @@ def foil_audit_page(
     return render_page(title, sections, kicker="Audit of foils")
 
 
-def _clips_of(leak: str, example: Mapping[str, Any]) -> list[str]:
+def _clips_of(leak: str, example: JsonObject) -> list[str]:
     """Return the ids of clips that an example of a leak names."""
     if leak == "source":
         return [video_id for ids in example["video_ids"].values() for video_id in ids]

@@ -7,10 +7,9 @@ bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,14 +19,23 @@ from markupsafe import Markup
 from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
+from vttdata.files.own_folder import check_own
+from vttdata.json_types import JsonObject
 from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
 from vttdata.report import plots
 from vttdata.report.caption_findings import CaptionFindings, find_odd_captions
-from vttdata.report.category_findings import MAX_ODDS, MIN_ODDS, CategoryFindings, find_misfits
-from vttdata.report.clip_sheet import ClipFigures, clear_clip_files, read_clip_rows, remove_folder_if_empty, write_clips
+from vttdata.report.category_misfits import MAX_ODDS, MIN_ODDS, CategoryFindings, find_misfits
+from vttdata.report.clip_sheet import (
+    PAGE_FOLDER,
+    ClipFigures,
+    clear_clip_files,
+    read_clip_rows,
+    remove_folder_if_empty,
+    write_clips,
+)
 from vttdata.report.leaks import read_audit, read_pairs, show_leaks
 from vttdata.report.left_out import read_reasons, show_attrition, show_thresholds
-from vttdata.report.page import PageSection, Tile, format_number, render, render_page
+from vttdata.report.page import PageScript, PageSection, Tile, format_number, render, render_page
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
 from vttdata.subprocesses import usable_cores
@@ -37,6 +45,7 @@ REPORT = "report.html"
 _INLINE_STILLS = 120
 _TIMELINES = 40
 _ANNOTATORS = 300
+_DAMAGED = 50
 _CATEGORIES = 60
 # Clips whose categories are compared with their captions.
 _COMPARED = 50_000
@@ -50,20 +59,22 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
 
     Args:
         folder: build folder, or dataset folder.
-        out: file to write and return; by default ``report.html`` in the build folder. The folder has its name without
-            ``.html``.
+        out: file to write and return; by default ``report.html`` in the build folder. The folder has its name and
+            ``.files``.
         workers: threads that make thumbnails; by default one per core.
 
     Raises:
-        VttdataError: if the folder is neither a build nor a dataset, or a table is damaged.
+        VttdataError: if the folder is neither a build nor a dataset, a table is damaged, or the folder beside the page
+            holds anything that no report wrote.
     """
     report = ReportInput.open(folder)
     if out is None:
         if report.build is None:
-            raise VttdataError("A report of a dataset without its build needs a file: --out report.html.")
+            raise VttdataError("A report of a dataset without its build needs a file to write, such as report.html.")
         out = report.build / REPORT
     check_output_file(out, HTML)
-    beside = out.with_suffix("")
+    beside = out.with_name(f"{out.name}.files")
+    check_own(beside, PAGE_FOLDER)
     clear_clip_files(beside)
     pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or usable_cores())
     with pictures:
@@ -96,8 +107,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
         tiles=_tiles(report, figures, captions, misfits, audit, pairs),
         alerts=_alerts(report, figures, missing, audit),
         footer=f"{name} {version}. Written by vttdata; everything comes from the tables of the build and its dataset.",
-        data=data,
-        script="clips.js" if figures.clips else "",
+        script=PageScript(data, "clips.js" if figures.clips else ""),
     )
     write_whole(out, page)
     return out
@@ -118,8 +128,8 @@ def _tiles(
     figures: ClipFigures,
     captions: CaptionFindings,
     misfits: CategoryFindings,
-    audit: Mapping[str, Any],
-    pairs: Sequence[Mapping[str, Any]],
+    audit: JsonObject,
+    pairs: Sequence[JsonObject],
 ) -> list[Tile]:
     tiles = []
     if report.stages:
@@ -164,7 +174,7 @@ def _tiles(
 
 
 def _alerts(
-    report: ReportInput, figures: ClipFigures, missing: Sequence[str], audit: Mapping[str, Any]
+    report: ReportInput, figures: ClipFigures, missing: Sequence[str], audit: JsonObject
 ) -> list[tuple[str, str]]:
     alerts = []
     status = report.account.get("status", "complete")
@@ -174,7 +184,7 @@ def _alerts(
     if report.dataset is None:
         alerts.append(("warn", "There is no dataset yet, so that no clips, splits or captions can be shown."))
     elif not figures.clips and "foils" in report.files:
-        alerts.append(("warn", "This is a set of foils: 'vttdata audit DATASET --html audit.html' shows its pairs."))
+        alerts.append(("warn", "This is a set of foils: 'vttdata audit DATASET --page audit.html' shows its pairs."))
     elif not figures.clips:
         alerts.append(("warn", "The dataset holds no clips, so that no pictures, lengths and leaks can be shown."))
     if report.build is None:
@@ -278,7 +288,7 @@ def _show_captions(figures: ClipFigures, captions: CaptionFindings, misfits: Cat
         ]
         for name, each in ordered[:_ANNOTATORS]
     ]
-    named = {video_id for video_id, _ in captions.shortest + captions.longest}
+    named = {video_id for video_id, _ in captions.shortest + captions.longest + captions.damaged[:_DAMAGED]}
     named |= {misfit.video_id for misfit in misfits.misfits}
     rows = figures.rows_of(figures.video_ids, sorted(named))
     body = render(

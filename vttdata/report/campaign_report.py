@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from vttdata.annotate.campaign import Campaign
-from vttdata.annotate.quality import Agreement
-from vttdata.annotate.results import published_answers
-from vttdata.annotate.service import make_report
-from vttdata.annotate.store import Store
-from vttdata.annotate.task import Answered
+from vttdata.json_types import JsonObject
+from vttdata.people.addresses import is_url
+from vttdata.people.campaign import Campaign
+from vttdata.people.results import published_answers
+from vttdata.people.scoring.quality import Agreement
+from vttdata.people.service import make_report
+from vttdata.people.store import Store
+from vttdata.people.task import Answered
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
 from vttdata.report.page_pictures import read_video_stills
@@ -59,7 +61,7 @@ def campaign_page(campaign: Campaign, store: Store) -> str:
         Tile(f"{state['complete']:,}", "units complete", f"of {state['units']:,}", href="#progress"),
         Tile(f"{state['answers']:,}", "answers"),
         Tile(f"{len(state['workers']):,}", "workers with answers", idle, href=workers_section),
-        Tile(f"{failed:,}", "workers fail the controls", "", "bad" if failed else "good", workers_section),
+        Tile(f"{failed:,}", "workers do not count", "", "bad" if failed else "good", workers_section),
         Tile("\u2013" if seconds is None else f"{seconds:.1f} s", "an answer", "median"),
     ]
     alerts = []
@@ -72,7 +74,7 @@ def campaign_page(campaign: Campaign, store: Store) -> str:
     return render_page(campaign.title, sections, kicker=f"Campaign: {state['task']}", tiles=tiles, alerts=alerts)
 
 
-def _workers_section(workers: list[dict[str, Any]]) -> PageSection:
+def _workers_section(workers: list[JsonObject]) -> PageSection:
     rows = [
         (
             row["worker"],
@@ -90,7 +92,7 @@ def _workers_section(workers: list[dict[str, Any]]) -> PageSection:
     return PageSection("workers", "Workers", table, note, f"{len(rows):,}")
 
 
-def _agreement_section(agreement: list[dict[str, Any]]) -> PageSection:
+def _agreement_section(agreement: list[JsonObject]) -> PageSection:
     columns = Agreement._fields
     rows = [["\u2013" if value is None else value for value in row.values()] for row in agreement]
     table = render_table(columns, rows, "Agreement of all workers", columns[2:])
@@ -120,9 +122,8 @@ def _items_section(campaign: Campaign, answers: list[Answered]) -> PageSection:
 
     chosen = sorted(by_item, key=rank)[:_ITEMS_SHOWN]
     names = {by_item[key][0].item.video_id for key in chosen}
-    stills = read_video_stills(
-        {name: Path(campaign.videos[name].page) for name in sorted(names & campaign.videos.keys())}
-    )
+    pages = {name: campaign.videos[name].page for name in sorted(names & campaign.videos.keys())}
+    stills = read_video_stills({name: Path(page) for name, page in pages.items() if not is_url(page)})
     items = []
     for key in chosen:
         entries = sorted(by_item[key], key=lambda entry: entry.worker)

@@ -24,12 +24,20 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 from pydantic_core import to_json
 
-from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.parquet import open_parquet, without_nan
+from vttdata.files.own_folder import FolderKind
+from vttdata.json_types import JsonObject, Row
 from vttdata.report.page import replace_controls
 from vttdata.report.page_pictures import PictureFolder, as_data_address
 from vttdata.report.report_input import ReportInput
 
 CHUNK = 500
+_MARKER = ".vttdata-page"
+PAGE_FOLDER = FolderKind(
+    "the files of a page",
+    _MARKER,
+    lambda folder: {_MARKER, "index.js", "stills", *(path.name for path in folder.glob("clips-[0-9]*.js"))},
+)
 # Bytes of clips, and of clips with their pictures, in the main page.
 _TEXT_BUDGET = 500_000
 _PICTURE_BUDGET = 1_000_000
@@ -91,10 +99,10 @@ class ClipFigures:
         return {name: names[label] for name, label in zip(ids.to_pylist(), labels.tolist(), strict=True) if label >= 0}
 
 
-def read_clip_rows(report: ReportInput, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+def read_clip_rows(report: ReportInput, numbers: Iterable[int]) -> dict[int, Row]:
     """Return number -> row of some clips, with their ``split``; only the row groups that hold them are read."""
     wanted = sorted(set(numbers))
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, JsonObject] = {}
     first = 0
     for split, paths in report.files.get("clips", {}).items():
         for path in paths:
@@ -173,7 +181,7 @@ def _read_batches(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
     for path in paths:
         with open_parquet(path, "video_id") as file:
             names = [name for name in _COLUMNS if name in file.schema_arrow.names]
-            yield from file.iter_batches(CHUNK, columns=names)
+            yield from map(without_nan, file.iter_batches(CHUNK, columns=names))
 
 
 class _ClipPages:
@@ -188,6 +196,8 @@ class _ClipPages:
         self._inline: list[list[Any]] = []
         self._inline_bytes = self._picture_bytes = self._number = 0
         folder.mkdir(parents=True, exist_ok=True)
+        text = "vttdata writes and removes the files in this folder.\n"
+        (folder / _MARKER).write_text(text, encoding="utf-8", newline="\n")
 
     def add(self, row: list[Any], picture: Path | None) -> None:
         """Add a clip with the file of its picture."""
@@ -234,13 +244,13 @@ class _ClipPages:
 
 def clear_clip_files(folder: Path) -> None:
     """Remove the files of an earlier report, except for its pictures."""
-    for path in [*folder.glob("clips-*.js"), *folder.glob("index.js")]:
+    for path in [*folder.glob("clips-[0-9]*.js"), *folder.glob("index.js")]:
         path.unlink()
 
 
 def remove_folder_if_empty(folder: Path) -> None:
     """Remove a folder without files; a report whose page holds everything needs none."""
-    if folder.is_dir() and not any(path.is_file() for path in folder.rglob("*")):
+    if folder.is_dir() and not any(path.is_file() for path in folder.rglob("*") if path.name != _MARKER):
         shutil.rmtree(folder)
 
 

@@ -5,11 +5,12 @@ A pair of sources is shown at the same moment of what both show.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from vttdata.dataset.leak_audit import audit_files
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.json_types import JsonObject
 from vttdata.report.clip_sheet import ClipFigures, read_clip_rows
 from vttdata.report.page import PageSection, format_number, render
 from vttdata.report.page_pictures import PictureFolder
@@ -32,7 +33,7 @@ class Side(NamedTuple):
     clip: int | None
 
 
-class Likeness(NamedTuple):
+class LeakExample(NamedTuple):
     """Things that are alike: in how far, their sides, and whether they are near-duplicates in different splits."""
 
     text: str
@@ -40,7 +41,7 @@ class Likeness(NamedTuple):
     crosses: bool = False
 
 
-def read_audit(report: ReportInput, figures: ClipFigures) -> dict[str, Any]:
+def read_audit(report: ReportInput, figures: ClipFigures) -> JsonObject:
     """Return the audit that the build stored, or audit the dataset; empty without clips, of which none can leak."""
     if not figures.clips:
         return {}
@@ -48,7 +49,7 @@ def read_audit(report: ReportInput, figures: ClipFigures) -> dict[str, Any]:
     return audit if isinstance(audit, dict) else audit_files(report.files, media=report.dataset).as_json()
 
 
-def read_pairs(report: ReportInput, figures: ClipFigures, audit: Mapping[str, Any]) -> list[dict[str, Any]]:
+def read_pairs(report: ReportInput, figures: ClipFigures, audit: JsonObject) -> list[JsonObject]:
     """Return near-duplicates as rows, those across splits first, then the most alike.
 
     To the columns of the stage `copies`, or to the examples of the audit without one, come ``splits`` (a text for each
@@ -57,7 +58,7 @@ def read_pairs(report: ReportInput, figures: ClipFigures, audit: Mapping[str, An
     table = report.stage_table("copies")
     examples = audit.get("examples", {}).get("near_duplicate", [])
     if table is not None:
-        missing: dict[str, Any] = dict.fromkeys(_DETAILS)
+        missing: JsonObject = dict.fromkeys(_DETAILS)
         pairs = [missing | row for row in read_parquet_rows([table], _SOURCES, optional=_DETAILS)]
     else:
         pairs = [_as_pair(each) for each in examples]
@@ -74,7 +75,7 @@ def read_pairs(report: ReportInput, figures: ClipFigures, audit: Mapping[str, An
     )
 
 
-def _as_pair(example: Mapping[str, Any]) -> dict[str, Any]:
+def _as_pair(example: JsonObject) -> JsonObject:
     """Return a pair of an audit, which names two sources, as a row of the stage `copies`; what it lacks is None."""
     return dict(zip(_SOURCES, example["sources"], strict=True)) | {name: example.get(name) for name in _DETAILS}
 
@@ -82,15 +83,15 @@ def _as_pair(example: Mapping[str, Any]) -> dict[str, Any]:
 def show_leaks(
     report: ReportInput,
     figures: ClipFigures,
-    audit: Mapping[str, Any],
-    pairs: Sequence[Mapping[str, Any]],
+    audit: JsonObject,
+    pairs: Sequence[JsonObject],
     pictures: PictureFolder,
 ) -> PageSection | None:
     """Return the section; None where there are neither clips nor pairs."""
     if not audit and not pairs:
         return None
     rows, clips = _read_examples(report, figures, audit)
-    examples: Mapping[str, Any] = audit.get("examples", {})
+    examples: JsonObject = audit.get("examples", {})
 
     def side(video_id: str) -> Side:
         if video_id not in rows:
@@ -101,7 +102,7 @@ def show_leaks(
 
     groups = {
         "Sources in several splits": [
-            Likeness(
+            LeakExample(
                 f"{each['source_id']}: "
                 + ", ".join(f"{number:,} in {split}" for split, number in each["clips"].items()),
                 [side(ids[0]) for ids in each["video_ids"].values()],
@@ -109,7 +110,7 @@ def show_leaks(
             for each in examples.get("source", ())
         ],
         "Time in several splits": [
-            Likeness(
+            LeakExample(
                 f"{each['seconds']:.2f} s of {each['source_id']} are in both.",
                 [side(clip["video_id"]) for clip in each["clips"]],
             )
@@ -151,8 +152,8 @@ def show_leaks(
 
 
 def _read_examples(
-    report: ReportInput, figures: ClipFigures, audit: Mapping[str, Any]
-) -> tuple[dict[str, int], dict[int, dict[str, Any]]]:
+    report: ReportInput, figures: ClipFigures, audit: JsonObject
+) -> tuple[dict[str, int], dict[int, JsonObject]]:
     """Return video id -> number of the clips that examples of an audit name, and number -> row of those clips."""
     examples = audit.get("examples", {})
     named = [ids[0] for each in examples.get("source", ()) for ids in each["video_ids"].values()]
@@ -162,7 +163,7 @@ def _read_examples(
     return rows, read_clip_rows(report, rows.values())
 
 
-def _match_sources(report: ReportInput, pair: Mapping[str, Any]) -> Likeness:
+def _match_sources(report: ReportInput, pair: JsonObject) -> LeakExample:
     """Return two sources at the same moment of what they share, as far as the pair tells it."""
     offset, overlap, start = (pair[f"{name}_seconds"] or 0.0 for name in ("offset", "overlap", "start"))
     names = [pair["source_a"], pair["source_b"]]
@@ -185,4 +186,4 @@ def _match_sources(report: ReportInput, pair: Mapping[str, Any]) -> Likeness:
         *(["mirrored"] if pair["mirrored"] else []),
         *([f"turned by {pair['rotation']}\u00b0"] if pair["rotation"] else []),
     ]
-    return Likeness("; ".join(parts) + ".", sides, bool(pair.get("crosses")))
+    return LeakExample("; ".join(parts) + ".", sides, bool(pair.get("crosses")))

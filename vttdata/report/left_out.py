@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.json_types import JsonObject, Row
 from vttdata.media.clip_selection import ClipSettings, choose_clips
 from vttdata.media.filters import SCORES, FilterSettings, judge, screen
 from vttdata.pipeline.attrition import Reject, attrition_rows, read_rejects
@@ -162,7 +163,7 @@ class WhatIf(NamedTuple):
     counts: dict[float, int]
 
 
-def count_alternatives(stages: Path, settings: Mapping[str, Any]) -> Iterator[WhatIf]:
+def count_alternatives(stages: Path, settings: JsonObject) -> Iterator[WhatIf]:
     """Yield the counts for each threshold of a build that rejects sources or clips; nothing where tables are missing.
 
     `stages` is the folder of the stages' tables, and the settings are those of the build.
@@ -217,7 +218,7 @@ def _of_clips(stages: Path, settings: ClipSettings) -> Iterator[WhatIf]:
         yield WhatIf(f"clips.{key}", "clips", "clips chosen", value, counts)
 
 
-def _of_captions(stages: Path, settings: Mapping[str, Any]) -> Iterator[WhatIf]:
+def _of_captions(stages: Path, settings: JsonObject) -> Iterator[WhatIf]:
     section = settings.get("captions")
     least = section.get("per_clip") if isinstance(section, Mapping) else None
     captions = _rows(stages / "captions", ["video_id"])
@@ -259,7 +260,7 @@ def _neighbours(key: str, value: float) -> list[float]:
     return sorted({round(value * factor, 3) for factor in _FACTORS})
 
 
-def _rows(stage: Path, columns: Sequence[str]) -> list[dict[str, Any]] | None:
+def _rows(stage: Path, columns: Sequence[str]) -> list[Row] | None:
     """Return rows of a stage's table; None without the table or a column of it."""
     path = stage / "kept.parquet"
     rows = list(read_parquet_rows([path], (), optional=columns)) if path.is_file() else []

@@ -72,7 +72,7 @@ class DatasetReport:
         return found
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report as an HTML file, and what does not fit into a folder of the same name beside it.
+        """Write the report as an HTML file, and what does not fit into the folder PATH.files beside it.
 
         Raises:
             VttdataError: when the name does not end in ``.html``.
@@ -92,7 +92,7 @@ def _frame(title: str, page: str, height: int, permissions: str) -> str:
 
 
 def dataset_report(dataset: str | os.PathLike[str]) -> DatasetReport:
-    """Write the report of a build or dataset, as ``vttdata report`` does, and return it for a notebook to display.
+    """Write the report of a build or dataset, as ``vttdata show --page`` does, and return it for a notebook to display.
 
     That of a build is its ``report.html``. The frame in a notebook shows the clips that the page itself holds, the
     first thousand or so; `DatasetReport.save` writes a report with all of them.

@@ -11,8 +11,9 @@ import functools
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jinja2
 from markupsafe import Markup
@@ -37,6 +38,17 @@ class Tile(NamedTuple):
     href: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PageScript:
+    """Script of one page: a file of the folder ``templates``, and the data that it reads.
+
+    `data` are ``<script type="application/json">`` elements.
+    """
+
+    data: str | Markup = ""
+    file: str = ""
+
+
 class PageSection(NamedTuple):
     """Part of a page: `key` is its anchor, `title` stands in the navigation, `body` comes from `render` or a plot.
 
@@ -50,7 +62,7 @@ class PageSection(NamedTuple):
     badge: str = ""
 
 
-def replace_controls(value: Any) -> Any:
+def replace_controls(value: object) -> object:
     """Return a text without characters that control, hide or reorder others; other values are returned unchanged.
 
     Jinja2 applies it to every value that a template prints, before it escapes what HTML would interpret.
@@ -73,7 +85,7 @@ def environment() -> jinja2.Environment:
     return jinja
 
 
-def render(template: str, **values: Any) -> Markup:
+def render(template: str, **values: object) -> Markup:
     """Return a template of the folder ``templates`` as markup; texts among the values are escaped.
 
     A template that imports ``macros.html`` has the macros `table`, `thumb` and `details` of all pages.
@@ -81,12 +93,12 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(environment().get_template(template).render(**values))  # noqa: S704
 
 
-def render_text(source: str, **values: Any) -> Markup:
+def render_text(source: str, **values: object) -> Markup:
     """Return a short template, given as its text, as markup; texts among the values are escaped."""
     return Markup(environment().from_string(source).render(**values))  # noqa: S704
 
 
-def render_table(columns: Sequence[str], rows: Sequence[Any], caption: str, numeric: Sequence[str] = ()) -> Markup:
+def render_table(columns: Sequence[str], rows: Sequence[object], caption: str, numeric: Sequence[str] = ()) -> Markup:
     """Return a table that a reader can sort; `numeric` names the columns of numbers."""
     source = '{% import "macros.html" as macros %}{{ macros.table(columns, rows, caption, numeric) }}'
     return render_text(source, columns=columns, rows=rows, caption=caption, numeric=numeric)
@@ -101,18 +113,15 @@ def render_page(
     tiles: Sequence[Tile] = (),
     alerts: Sequence[tuple[str, str]] = (),
     footer: str | Markup = "",
-    data: str | Markup = "",
-    script: str = "",
+    script: PageScript = PageScript(),
 ) -> str:
     """Return a whole page; its title is the name of the browser's tab too, and the navigation lists the sections.
 
     The kicker is above the title, such as ``Build report``, and the lead, a sentence, below it. An alert is the tone
     (``good``, ``warn`` or ``bad``) and the sentence of a notice above the tiles. The footer says how the page was made.
-    `data` are ``<script type="application/json">`` elements that a script reads; a further script is a file of the
-    folder ``templates``.
     """
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    scripts = [(_TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.js", script) if name]
+    scripts = [(_TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.js", script.file) if name]
     sources = " ".join(["'self' file:", *map(_hash_source, scripts)])
     policy = (
         f"default-src 'none'; img-src 'self' data: file:; style-src {_hash_source(style)}; script-src {sources}; "
@@ -127,7 +136,7 @@ def render_page(
         tiles=tiles,
         alerts=alerts,
         footer=footer,
-        data=data,
+        data=script.data,
         policy=policy,
         style=Markup(style),  # noqa: S704
         scripts=[Markup(text) for text in scripts],  # noqa: S704

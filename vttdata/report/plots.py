@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
+from vttdata.json_types import JsonObject
 from vttdata.report.page import format_number, render
 
 SERIES = "abcdefgh"
@@ -39,7 +40,7 @@ class Limit(NamedTuple):
     tone: str = "bad"
 
 
-def setting_limits(settings: Mapping[str, Any], keys: Iterable[str], section: str, note: str = "") -> list[Limit]:
+def setting_limits(settings: JsonObject, keys: Iterable[str], section: str, note: str = "") -> list[Limit]:
     """Return a limit for each of these settings of a section of a recipe that is a number."""
     return [
         Limit(settings[key], f"{section}.{key}{note}") for key in keys if isinstance(settings.get(key), int | float)
@@ -157,7 +158,7 @@ def histogram(
 
 
 def histogram_of(
-    values: Sequence[float] | npt.NDArray[Any],
+    values: Sequence[float] | npt.NDArray[np.generic],
     title: str,
     unit: str = "",
     limits: Sequence[Limit] = (),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.reading import is_inside, links_out
+from vttdata.json_types import JsonObject, Row
 from vttdata.load.local_builds import dataset_in, read_account
 from vttdata.report.thumbnails import Still, sample_times
 
@@ -46,7 +46,7 @@ class ReportInput:
 
     build: Path | None
     dataset: Path | None
-    account: dict[str, Any]
+    account: JsonObject
     files: dict[str, dict[str, list[Path]]]
     categories: tuple[str, ...]
 
@@ -69,19 +69,19 @@ class ReportInput:
         layout = read_layout(dataset, needs=None)
         return cls(build, dataset, account or {}, layout.files, tuple(layout.categories))
 
-    def section(self, name: str) -> Mapping[str, Any]:
+    def section(self, name: str) -> JsonObject:
         """Return a section of the build's settings, such as ``filter``; empty where there is none."""
         section = self.settings.get(name)
         return section if isinstance(section, dict) else {}
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Settings of the build."""
         settings = self.account.get("settings")
         return settings if isinstance(settings, dict) else {}
 
     @property
-    def stages(self) -> list[dict[str, Any]]:
+    def stages(self) -> list[JsonObject]:
         """Entries of the stages in ``build.json``."""
         stages = self.account.get("stages")
         return [stage for stage in stages if isinstance(stage, dict)] if isinstance(stages, list) else []
@@ -139,7 +139,7 @@ class ReportInput:
         times = sample_times(0.0, video.seconds) if time is None else (round(time, 3),)
         return Still(f"source {source}", video.path, times)
 
-    def still_of_clip(self, row: Mapping[str, Any]) -> Still | None:
+    def still_of_clip(self, row: Row) -> Still | None:
         """Return the wanted picture of a clip, a row of its table: from its file, or else from that of its source."""
         start, end, name = row.get("start"), row.get("end"), row.get("video")
         if start is None or end is None:

@@ -1,7 +1,7 @@
-"""Division of clips into splits: whole groups only, close to the wanted ratios, each category alike, and stably.
+"""Division of clips into splits: whole groups only, by the wanted ratios.
 
-The groups come from `vttdata.split.groups`, their placement from `vttdata.split.balance`; this module holds the
-settings, applies pins, and reports how far the result is from what was wanted.
+The groups come from `vttdata.split.groups`, their placement from `vttdata.split.draw` or `vttdata.split.balance`; this
+module holds the settings, applies pins, and reports how far the result is from what was wanted.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Literal
 from vttdata.errors import VttdataError
 from vttdata.ids import find_video_id
 from vttdata.records import Clip
-from vttdata.settings import Ratio, Strict
+from vttdata.settings import Count, Ratio, Strict
 from vttdata.split.balance import balance
+from vttdata.split.draw import draw_splits
 from vttdata.split.groups import ClipGroup, Tie, group_clips
 
 # Category of clips that have none.
@@ -32,15 +33,24 @@ class SplitSettings(Strict):
     Fields:
         ratios: name -> share of clips, together 1. The default is MSR-VTT's 65/5/30 (Xu et al., CVPR 2016, section 3).
         together: clips that never cross a split: those of one `source`, found by one `query`, of one `uploader`, or of
-            sources that are `near_duplicate`s of each other.
-        stratify: `category` divides each category by the same ratios as closely as the groups allow.
+            sources that are near-duplicates of each other (`near_duplicate`).
+        method: `stable` draws the split of each group by its own hash, so that no clip changes its split because
+            others came or went, and the shares come out by chance; `balanced` keeps to the ratios as closely as the
+            groups allow, and further clips move some of the others.
+        draw: which of the draws of a seed is used. No rule that never moves a clip keeps to the ratios, but of some
+            draws one comes close to them, and stays close while sources come and go; a build names it where shares
+            are off.
+        stratify: with `balanced`, `category` divides each category by the same ratios as closely as the groups allow.
         pin: a file that keeps clips where they are: a table with columns `video_id` and `split`, or one id on each
             line, all of `test`. Clips tied to a pinned clip go with it. A split with pins gets nothing else, so a
-            pinned test set stays as it is; where all splits have pins, further groups go where clips lack.
+            pinned test set stays as it is, unless the split of the highest ratio has pins too: then the file is an
+            earlier assignment, and every split takes further groups in.
     """
 
     ratios: dict[str, Ratio] = field(default_factory=lambda: {"train": 0.65, "validation": 0.05, "test": 0.30})
     together: tuple[Tie, ...] = ("source", "near_duplicate")
+    method: Literal["stable", "balanced"] = "stable"
+    draw: Count = 0
     stratify: Literal["category"] | None = "category"
     pin: str | None = None
 
@@ -62,17 +72,17 @@ class Assignment:
     Fields:
         split_of: `video_id` -> split.
         groups: number of groups; `largest_group` is the number of clips in the largest.
-        asked, achieved: split -> ratio.
+        requested, achieved: split -> ratio.
         counts: split -> number of clips.
         by_category: category -> split -> ratio; clips without a category are under ``(none)``.
-        largest_gap: largest difference between an asked and an achieved ratio.
+        largest_gap: largest difference between a requested and an achieved ratio.
         lost_pins: pinned ids that no clip has, in the order of ids.
     """
 
     split_of: dict[str, str]
     groups: int
     largest_group: int
-    asked: dict[str, float]
+    requested: dict[str, float]
     achieved: dict[str, float]
     counts: dict[str, int]
     by_category: dict[str, dict[str, float]]
@@ -91,14 +101,15 @@ def assign_splits(
 ) -> Assignment:
     """Divide clips into splits so that no group crosses one.
 
-    The result depends on the set of clips, the settings and the seed, never on any order. Clips of further sources
-    change the split of few others. Without pins, every split's count is off by less than the largest group's, unless
-    that would leave a split empty; see `vttdata.split.balance` for the rule.
+    The result depends on the set of clips, the settings and the seed, never on any order. With the method ``stable``
+    the split of a group depends on the seed and on the group alone, unless a split would be empty; see
+    `vttdata.split.draw`. With ``balanced`` and without pins every split's count is off by less than the largest
+    group's, unless that would leave a split empty; see `vttdata.split.balance`.
 
     Args:
         clips: with distinct ids.
         settings: ratios, ties between clips, and stratification. `settings.pin` is not read here.
-        seed: decides which groups of equal size and category go where.
+        seed: decides which groups go where.
         pairs: ids of sources that are near-duplicates; used if `settings.together` has ``near_duplicate``.
         uploaders: source id -> who published it; required if `settings.together` has ``uploader``.
         pins: `video_id` -> split, as from `vttdata.files.id_lists.read_pins`; see `SplitSettings.pin`.
@@ -118,8 +129,13 @@ def assign_splits(
     groups = build_groups(clips, group_of, settings, seed, uploaders)
     free = [group for group in groups if group.group_id not in pinned_groups]
     pinned = [group for group in groups if group.group_id in pinned_groups]
-    wanted = count_wanted_clips(settings.ratios, free, pinned, pinned_groups)
-    split_of_group = pinned_groups | balance(free, wanted)
+    growing = growing_splits(settings.ratios, pinned_groups.values())
+    if settings.method == "stable":
+        ratios = {split: settings.ratios[split] for split in growing}
+        placed = draw_splits(free, ratios, Counter(pinned_groups.values()))
+    else:
+        placed = balance(free, count_wanted_clips(settings.ratios, growing, free, pinned, pinned_groups))
+    split_of_group = pinned_groups | placed
     split_of = {clip.video_id: split_of_group[group_of[clip.video_id]] for clip in clips}
     sizes = Counter(group_of.values())
     counts = Counter(split_of.values())
@@ -131,7 +147,7 @@ def assign_splits(
         split_of=split_of,
         groups=len(sizes),
         largest_group=max(sizes.values(), default=0),
-        asked=dict(settings.ratios),
+        requested=dict(settings.ratios),
         achieved=achieved,
         counts={split: counts[split] for split in settings.ratios},
         by_category={category: _shares(counter, settings.ratios) for category, counter in in_category.items()},
@@ -163,7 +179,7 @@ def pin_groups(
         if pins[first] != pins[video_id]:
             raise VttdataError(
                 f"The clips '{first}' and '{video_id}' belong together, but '{first}' is pinned to {pins[first]} "
-                f"and '{video_id}' to {pins[video_id]}."
+                f"and '{video_id}' to {pins[video_id]}, which would leak; take one of them out of the file."
             )
     return {group_id: pins[video_id] for group_id, video_id in first_pin.items()}, lost_pins
 
@@ -181,10 +197,11 @@ def build_groups(
         anchor = _anchor(clip, settings.together, uploaders)
         anchors[group_id] = min(anchor, anchors.get(group_id, anchor))
     groups = []
+    drawn = f"{seed} {settings.draw}" if settings.draw else seed
     for group_id, counts in strata.items():
-        hashed = hashlib.sha256(f"split\0{seed}\0{anchors[group_id]}".encode("utf-8", "surrogatepass")).digest()
-        rank, point = int.from_bytes(hashed[:6]) / 2**48, int.from_bytes(hashed[6:12]) / 2**48
-        groups.append(ClipGroup(group_id, counts.total(), tuple(sorted(counts.items())), rank, point))
+        text = f"split\0{drawn}\0{anchors[group_id]}"
+        hashed = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        groups.append(ClipGroup(group_id, counts.total(), tuple(sorted(counts.items())), hashed))
     return groups
 
 
@@ -202,11 +219,21 @@ def _anchor(clip: Clip, together: Collection[Tie], uploaders: Mapping[str, str])
     return f"3\0{clip.video_id}"
 
 
+def growing_splits(ratios: Mapping[str, float], pinned: Iterable[str]) -> list[str]:
+    """Return the splits that take groups in, where `pinned` are those with pins; see `SplitSettings.pin`."""
+    pinned = set(pinned)
+    largest = min(ratios, key=lambda split: (-ratios[split], split))
+    return sorted(ratios if largest in pinned else ratios.keys() - pinned)
+
+
 def count_wanted_clips(
-    ratios: Mapping[str, float], free: Sequence[ClipGroup], pinned: Sequence[ClipGroup], pins: Mapping[str, str]
+    ratios: Mapping[str, float],
+    growing: Sequence[str],
+    free: Sequence[ClipGroup],
+    pinned: Sequence[ClipGroup],
+    pins: Mapping[str, str],
 ) -> dict[str, dict[str, float]]:
-    """Return split -> stratum -> number of free clips it should get, for each split that may grow."""
-    growing = sorted(ratios.keys() - {pins[group.group_id] for group in pinned}) or sorted(ratios)
+    """Return split -> stratum -> number of free clips it should get, for each split that grows."""
     pinned_clips: dict[str, Counter[str]] = {}
     for group in pinned:
         for stratum, number in group.strata:

@@ -19,6 +19,7 @@ import itertools
 from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -161,11 +162,21 @@ def exchange_groups(placement: Placement, groups: Sequence[ClipGroup]) -> None:
     for _ in range(_MAX_EXCHANGES):
         best = min(
             (movable.best_exchange(a, b, limits) for a, b in itertools.combinations(range(len(limits)), 2)),
-            default=(0.0, 0, 0, 0, 0),
+            default=None,
         )
-        if best[0] > -_MIN_GAIN:
+        if best is None or best.cost > -_MIN_GAIN:
             return
-        movable.exchange(*best[1:])
+        movable.exchange(best)
+
+
+class Exchange(NamedTuple):
+    """Change of cost, the two splits, and the compositions of the groups that leave each of them."""
+
+    cost: float
+    a: int
+    b: int
+    from_a: int
+    from_b: int
 
 
 class MovableGroups:
@@ -196,11 +207,10 @@ class MovableGroups:
         for queue in itertools.chain.from_iterable(self._queues):
             queue.sort()
 
-    def best_exchange(self, a: int, b: int, limits: Floats) -> tuple[float, int, int, int, int]:
-        """Return the exchange between two splits that lowers the cost most; `limits` are those of each absolute excess.
+    def best_exchange(self, a: int, b: int, limits: Floats) -> Exchange:
+        """Return the exchange between two splits that lowers the cost most.
 
-        Returns:
-            Change of cost, `a`, `b`, and the compositions of the groups that leave `a` and `b`.
+        `limits` are those of each absolute excess.
         """
         placement, clips = self._placement, self._clips
         weight = placement.weight[a] + placement.weight[b]
@@ -218,10 +228,11 @@ class MovableGroups:
         if b in placement.nonempty and placement.group_counts[b] == 1:
             cost[-1, :-1] = np.inf
         from_a, from_b = np.unravel_index(int(np.argmin(cost.round(_COST_DIGITS))), cost.shape)
-        return round(float(cost[from_a, from_b]), _COST_DIGITS), a, b, int(from_a), int(from_b)
+        return Exchange(round(float(cost[from_a, from_b]), _COST_DIGITS), a, b, int(from_a), int(from_b))
 
-    def exchange(self, a: int, b: int, from_a: int, from_b: int) -> None:
-        """Move a group of composition `from_a` from split `a` to `b`, and one of `from_b` back."""
+    def exchange(self, exchange: Exchange) -> None:
+        """Move a group from one of two splits to the other, and one back."""
+        _, a, b, from_a, from_b = exchange
         moves = [(self._take(a, from_a, b), from_a, b), (self._take(b, from_b, a), from_b, a)]
         for entry, composition, split in moves:
             if entry is not None:

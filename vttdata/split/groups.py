@@ -22,14 +22,23 @@ class ClipGroup:
         group_id: see `group_clips`.
         size: number of clips.
         strata: (stratum, number of clips) sorted by stratum; the numbers add up to `size`.
-        rank, point: two pseudo-random numbers, 0..1, that place the group; see `vttdata.split.balance`.
+        digest: hash of the seed and of what identifies the group while clips come and go.
     """
 
     group_id: str
     size: int
     strata: tuple[tuple[str, int], ...]
-    rank: float
-    point: float
+    digest: bytes
+
+    @property
+    def rank(self) -> float:
+        """First of two pseudo-random numbers, 0..1, that place the group; see `vttdata.split.balance`."""
+        return int.from_bytes(self.digest[:6]) / 2**48
+
+    @property
+    def point(self) -> float:
+        """Second of the two numbers."""
+        return int.from_bytes(self.digest[6:12]) / 2**48
 
 
 def group_clips(

@@ -29,6 +29,8 @@ _Ranks = npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
 # Rows of a block whose pairs with all rows are compared at once.
 _BLOCK_ROWS = 256
+# Arrays of rows x draws that a block of draws has at the same time.
+_ARRAYS = 8
 # Ranks and sums are exact, so that less variance than this is none.
 _NO_VARIANCE = 1e-12
 
@@ -94,18 +96,21 @@ def correlate_draws(first: Floats, second: Floats, sources: Integers, weights: F
     ties = TieRuns.of(first), TieRuns.of(second)
     spearman = empty.copy()
     tied, levels = np.empty((2, len(weights))), np.empty((2, len(weights)))
-    for block in row_blocks(len(weights), len(first)):
-        drawn = weights[block][:, sources]
-        middle = (number[block, np.newaxis] + 1) / 2
+    for block in row_blocks(len(weights), _ARRAYS * len(first)):
+        # Rows x draws, so that rows are added up as wholes.
+        drawn = np.ascontiguousarray(weights[block].T)[sources]
+        middle = (number[block] + 1) / 2
         deviations, spreads = [], []
         for side, runs in enumerate(ties):
-            in_run = np.add.reduceat(drawn[:, runs.order], runs.starts, axis=1)
-            rank = np.cumsum(in_run, axis=1) - (in_run - 1) / 2 - middle
-            tied[side, block] = (in_run * (in_run - 1)).sum(axis=1) / 2
-            levels[side, block] = (in_run > 0).sum(axis=1)
-            spreads.append((in_run * rank**2).sum(axis=1))
-            deviations.append(rank[:, runs.run])
-        spearman[block] = normalise_covariance((drawn * deviations[0] * deviations[1]).sum(axis=1), *spreads)
+            in_run = np.add.reduceat(drawn[runs.order], runs.starts, axis=0)
+            rank = np.cumsum(in_run, axis=0)
+            rank -= (in_run - 1) / 2
+            rank -= middle
+            tied[side, block] = (np.einsum("ij,ij->j", in_run, in_run) - number[block]) / 2
+            levels[side, block] = np.count_nonzero(in_run, axis=0)
+            spreads.append(np.einsum("ij,ij,ij->j", in_run, rank, rank))
+            deviations.append(rank[runs.run])
+        spearman[block] = normalise_covariance(np.einsum("ij,ij,ij->j", drawn, *deviations), *spreads)
     present = weights[:, np.unique(sources)]
     concordance = ((present @ sum_pairs(ties[0].run, ties[1].run, sources)) * present).sum(axis=1) / 2
     return {
@@ -167,8 +172,8 @@ def sum_pairs(first: Integers, second: Integers, sources: Integers) -> Floats:
         rest = slice(starts[begin], None)
         signs = _signs(x[rows], x[rest])
         signs *= _signs(y[rows], y[rest])
-        sums = np.add.reduceat(signs, starts[begin:] - starts[begin], axis=1, dtype=np.int32)
-        sums = np.add.reduceat(sums, starts[begin:end] - starts[begin], axis=0, dtype=np.int64)
+        sums = np.add.reduceat(signs, starts[begin:end] - starts[begin], axis=0, dtype=np.int32)
+        sums = np.add.reduceat(sums, starts[begin:] - starts[begin], axis=1, dtype=np.int64)
         pairs[begin:end, begin:] = sums
         pairs[begin:, begin:end] = sums.T
     return pairs
@@ -361,8 +366,8 @@ def pair_accuracy(metric: Floats, people: Floats, pairs: Pairs, sources: Integer
     best, epsilon = 0, 0.0
     if len(order):
         candidates = np.where(last_of_size, gained, -len(order) - 1)
-        place = int(candidates.argmax())
-        best, epsilon = int(candidates[place]), float(size[order][place])
+        index = int(candidates.argmax())
+        best, epsilon = int(candidates[index]), float(size[order][index])
     if best <= 0:
         epsilon = 0.0
     calibrated = np.where(size <= epsilon, human_tie, ordered_alike & ~human_tie)

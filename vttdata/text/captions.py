@@ -20,8 +20,9 @@ from vttdata.errors import VttdataError, list_choices
 from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import sentence_id
 from vttdata.records import Caption
-from vttdata.settings import Count, PositiveCount, Strict
-from vttdata.text.language import is_language, primary_language
+from vttdata.settings import Count, PositiveCount, Ratio, Strict
+from vttdata.text.language import UNDETERMINED, has_other_script, is_language, primary_language
+from vttdata.text.word_spans import split_words
 
 # Columns of a caption table; only `caption` and either `video_id` or `source` are required.
 COLUMNS = ("video_id", "source", "start", "end", "caption", "annotator", "language", "sen_id", "author")
@@ -50,8 +51,11 @@ class CaptionSettings(Strict):
             file; case, and spaces for underscores, make no difference.
         per_clip: how many captions a clip must keep.
         below: what happens to a clip with fewer: it is rejected or kept.
-        min_words, max_words: allowed lengths of a caption, in words between white space. Languages written without
-            spaces want `min_words: 1`. The longest of MSR-VTT's 200,000 captions has 72 words, the shortest 2.
+        follow: if a caption names a clip that there is no more, such as after a change of lengths, it goes to the clip
+            of the same source that overlaps that one most, by at least this share of the time that either covers.
+        min_words, max_words: allowed lengths of a caption, in words between white space; in scripts that separate no
+            words, such as those of Chinese, Japanese and Thai, in letters. The longest of MSR-VTT's 200,000 captions
+            has 72 words, the shortest 2.
         max_characters: allowed length of a caption in characters.
         language: keep only captions in this language (ISO 639-1, such as ``en``). The language stated in a row is
             trusted; for captions without one, a detector removes only what is almost certainly another language.
@@ -61,6 +65,7 @@ class CaptionSettings(Strict):
     columns: dict[str, str] = field(default_factory=dict)
     per_clip: Count = 1
     below: Literal["reject", "keep"] = "reject"
+    follow: Ratio | None = None
     min_words: Count = 2
     max_words: PositiveCount | None = 100
     max_characters: PositiveCount | None = 1000
@@ -128,7 +133,7 @@ def read_caption_table(
 
 
 def _parse_row(
-    row: str, line: int, cells: dict[str, Any], videos: Sequence[str], mapping: Mapping[str, str]
+    row: str, line: int, cells: dict[str, object], videos: Sequence[str], mapping: Mapping[str, str]
 ) -> RawCaption:
     """Parse the cells of a row. `row` is its file and line; `videos` are the columns that may name its video."""
     text = cells.get("caption")
@@ -153,11 +158,11 @@ def _clean_label(text: str) -> str | None:
     return clean_text(text) or None
 
 
-def _strip(value: Any) -> str | None:
+def _strip(value: object) -> str | None:
     return None if value is None else str(value).strip() or None
 
 
-def _parse_time(row: str, column: str, value: Any) -> float | None:
+def _parse_time(row: str, column: str, value: object) -> float | None:
     if value is None:
         return None
     seconds = parse_seconds(value)
@@ -166,7 +171,7 @@ def _parse_time(row: str, column: str, value: Any) -> float | None:
     return seconds
 
 
-def _parse_sentence_id(row: str, column: str, value: Any) -> int | None:
+def _parse_sentence_id(row: str, column: str, value: object) -> int | None:
     if value is None:
         return None
     text = str(value).strip()
@@ -180,7 +185,8 @@ def clean_captions(
 ) -> list[Caption | Removal]:
     """Clean the captions of one clip; each comes back once, kept or removed.
 
-    A caption without a stated language has `language`.
+    A caption without a stated language has `language`; it is undetermined (``und``) where most letters are of a script
+    that this language is not written in.
 
     Kept captions are in the order of their `sen_id`, removals after them in the order of their lines. Nothing but the
     lines named in removals depends on the order of rows: of several captions that say the same, the one with the
@@ -208,6 +214,8 @@ def clean_captions(
         caseless.add(key)
         sen_id = sentence_id(video_id, raw.annotator, text) if raw.sen_id is None else raw.sen_id
         stated = raw.language or settings.language or language
+        if raw.language is None and has_other_script(text, primary_language(stated) or ""):
+            stated = UNDETERMINED
         kept.append((Caption(video_id, sen_id, text, raw.annotator, stated, raw.author or "human"), raw.line))
     kept.sort(key=lambda pair: pair[0].sen_id)
     uses = Counter(caption.sen_id for caption, _ in kept)
@@ -227,7 +235,7 @@ def clean_text(text: str) -> str:
 
 
 def _find_reason_to_remove(text: str, raw: RawCaption, settings: CaptionSettings) -> RemovalReason | None:
-    words = len(text.split())
+    words = len(split_words(text))
     if not any(character.isprintable() and not character.isspace() for character in text):
         return "empty"
     if words < settings.min_words:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,11 +42,57 @@ LANGUAGE_NAMES: dict[str, str] = dict(
 # ISO 639-2: the language is not known.
 UNDETERMINED = "und"
 
+# Languages of `LANGUAGE_NAMES` that are not written in Latin letters -> first words of the names of their letters in
+# Unicode. Serbian is written in both.
+_SCRIPTS: dict[str, frozenset[str]] = {
+    language: frozenset(scripts.split("+"))
+    for scripts, languages in {
+        "ARABIC": "ar fa ur",
+        "BENGALI": "bn",
+        "CJK": "zh",
+        "CJK+HIRAGANA+KATAKANA+KATAKANA-HIRAGANA": "ja",
+        "CYRILLIC": "bg mk ru uk",
+        "CYRILLIC+LATIN": "sr",
+        "DEVANAGARI": "hi mr",
+        "GREEK": "el",
+        "GUJARATI": "gu",
+        "HANGUL+CJK": "ko",
+        "HEBREW": "he",
+        "KANNADA": "kn",
+        "MALAYALAM": "ml",
+        "TAMIL": "ta",
+        "TELUGU": "te",
+        "THAI": "th",
+    }.items()
+    for language in languages.split()
+}
+# Captions of which the language is looked at, one by one, to estimate a share of a corpus.
+_SAMPLE_CAPTIONS = 1000
+
 
 def primary_language(tag: str) -> str | None:
     """Return the ISO 639 code of a language tag such as ``en-GB``; None if it has none or says undetermined."""
     code = re.split("[-_]", tag.strip().lower())[0]
     return code if re.fullmatch("[a-z]{2,3}", code) and code != UNDETERMINED else None
+
+
+def has_other_script(text: str, language: str) -> bool:
+    """Return whether most letters of a text are of scripts that a language (ISO 639-1) is not written in.
+
+    False for languages whose scripts are not known here, and for texts without letters.
+    """
+    if language not in LANGUAGE_NAMES or (text.isascii() and language not in _SCRIPTS):
+        return False
+    scripts = _SCRIPTS.get(language, frozenset({"LATIN"}))
+    letters = [_script(character) in scripts for character in text if character.isalpha()]
+    return 2 * sum(letters) < len(letters)
+
+
+@functools.lru_cache(maxsize=2**14)
+def _script(letter: str) -> str:
+    """Return the first word of the name of a letter, without what says that it is wide or small."""
+    name = unicodedata.name(letter, "").removeprefix("FULLWIDTH ").removeprefix("HALFWIDTH ")
+    return name.split(" ")[0]
 
 
 def is_language(text: str, language: str) -> bool:
@@ -76,6 +124,18 @@ def detect_other_language(texts: Sequence[str], language: str) -> str | None:
     if dict(ranked)[language] >= _MIN_RATIO * probability:
         return None
     return LANGUAGE_NAMES.get(likeliest, f"in the language '{likeliest}'")
+
+
+def estimate_share_of_others(texts: Sequence[str], language: str) -> float:
+    """Return the share, 0..1, of captions that are in other languages than `language`; see `is_language`.
+
+    A thousand of them are looked at, drawn at random and always the same.
+
+    Raises:
+        VttdataError: as `is_language`.
+    """
+    sample = random.Random(0).sample(texts, min(len(texts), _SAMPLE_CAPTIONS))
+    return sum(not is_language(text, language) for text in sample) / max(len(sample), 1)
 
 
 @functools.cache

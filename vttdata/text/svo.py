@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
 
 ROLES = ("subject", "verb", "object")
 """Roles of the parts of a sentence."""
@@ -11,7 +15,7 @@ _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _OBJECTS = frozenset({"dobj", "obj"})
 
 
-def extract_svo(doc: Any) -> dict[str, frozenset[str]]:
+def extract_svo(doc: Doc) -> dict[str, frozenset[str]]:
     """Return the lemmas of the subjects, the verb and the objects of the main clause, in lower case.
 
     A caption without a finite verb, such as ``a man singing a song``, has the verb that modifies its main noun, whose
@@ -21,8 +25,9 @@ def extract_svo(doc: Any) -> dict[str, frozenset[str]]:
     """
     roots = [token for token in doc if token.dep_ == "ROOT"]
     for root in sorted(roots, key=lambda token: token.pos_ not in ("VERB", "AUX")):
+        verb: Token | None = root
         if root.pos_ in ("VERB", "AUX"):
-            verb, subjects = root, _children(root, _SUBJECTS)
+            subjects = _children(root, _SUBJECTS)
         else:
             verb = next((child for child in root.children if child.dep_ in ("acl", "relcl")), None)
             subjects = _joined(root) if root.pos_ in ("NOUN", "PROPN", "PRON") else []
@@ -35,9 +40,9 @@ def extract_svo(doc: Any) -> dict[str, frozenset[str]]:
     return {}
 
 
-def _children(verb: Any, relations: frozenset[str]) -> list[Any]:
+def _children(verb: Token, relations: frozenset[str]) -> list[Token]:
     return [token for child in verb.children if child.dep_ in relations for token in _joined(child)]
 
 
-def _joined(token: Any) -> list[Any]:
+def _joined(token: Token) -> list[Token]:
     return [token, *(child for child in token.conjuncts if child.i > token.i)]

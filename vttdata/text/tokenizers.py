@@ -18,7 +18,7 @@ Tokenizer = Callable[[str], list[str]]
 
 # First and last character of the blocks of scripts that put no spaces between words: Thai and Lao, Myanmar, Khmer,
 # kana and Bopomofo, Han, and their extensions.
-_UNSPACED_BLOCKS = (
+UNSPACED_BLOCKS = (
     (0x0E00, 0x0EFF),
     (0x1000, 0x109F),
     (0x1780, 0x17FF),
@@ -33,7 +33,7 @@ _UNSPACED_BLOCKS = (
     (0x1AFF0, 0x1B16F),
     (0x20000, 0x3FFFF),
 )
-_UNSPACED_BOUNDS = [bound for first, last in _UNSPACED_BLOCKS for bound in (first, last + 1)]
+_UNSPACED_BOUNDS = [bound for first, last in UNSPACED_BLOCKS for bound in (first, last + 1)]
 
 
 class _CharacterClasses(dict[int, str]):
@@ -50,7 +50,8 @@ class _CharacterClasses(dict[int, str]):
         return found
 
 
-_CLASSES = _CharacterClasses()
+CHARACTER_CLASSES = _CharacterClasses()
+"""Class of each character, see `_CharacterClasses`, as a table of `str.translate`."""
 _WORD = re.compile("UM*|W[WM]*")
 
 
@@ -61,7 +62,7 @@ def split_unicode_words(text: str) -> list[str]:
     Lao, Khmer, Myanmar) every letter with its marks is a token.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return [folded[match.start() : match.end()] for match in _WORD.finditer(folded.translate(_CLASSES))]
+    return [folded[match.start() : match.end()] for match in _WORD.finditer(folded.translate(CHARACTER_CLASSES))]
 
 
 # By the name that stands in signatures. `none` takes captions that are tokenized already, and leaves case alone.

@@ -205,7 +205,7 @@ def test_matched_frames_are_printed_and_drawn(folder: Path, tmp_path: Path, caps
     ]
     graph = ["-filter_complex", "concat=n=3", "-c:v", "libx264", str(movie)]
     subprocess.run([ffmpeg_path(), "-v", "error", *inputs, *graph], check=True)
-    arguments = ["match-frames", str(movie), "a man runs", "--model", str(folder), "--frames", "3"]
+    arguments = ["video", "match", str(movie), "a man runs", "--model", str(folder), "--frames", "3"]
     assert main([*arguments, "--out", str(tmp_path / "matches.png"), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     tokens = report["tokens"]
@@ -218,7 +218,7 @@ def test_matched_frames_are_printed_and_drawn(folder: Path, tmp_path: Path, caps
         assert int(np.argmax(shown)) == token["frame"], token
     assert main(arguments) == 0
     assert "all tokens weigh the same" in capsys.readouterr().out
-    assert main(["match-frames", str(tmp_path / "red.mp4"), "a man", "--model", str(folder)]) == 2
+    assert main(["video", "match", str(tmp_path / "red.mp4"), "a man", "--model", str(folder)]) == 2
     assert "red.mp4: the file cannot be read" in capsys.readouterr().err
     assert main([*arguments, "--out", str(tmp_path / "no" / "matches.png")]) == 2
     assert "cannot be written" in capsys.readouterr().err

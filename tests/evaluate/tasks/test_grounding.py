@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.cli.main import main
-from vttdata.evaluate.tasks.grounding import temporal_iou
+from vttdata.evaluate.tasks.grounding import meets_threshold, temporal_iou
 
 LINES = [
     *("AAAAA 0.0 10.0##a man sits", "AAAAA 10.0 20.0##a man stands", "BBBBB 5.0 15.0##a dog runs"),
@@ -113,6 +115,39 @@ def test_bad_span_is_one_sentence(
 
 TIMES = st.integers(0, 50).map(lambda tenths: tenths / 10)
 SPANS = st.tuples(TIMES, TIMES).map(lambda times: (min(times), max(times)))
+
+
+def test_overlap_at_a_threshold_reaches_it() -> None:
+    spans = [(start, end) for start in range(11) for end in range(start + 1, 11)]
+    at = 0
+    for first, second in itertools.product(spans, spans):
+        # Whole tenths, so that nothing is rounded.
+        common = min(first[1], second[1]) - max(first[0], second[0])
+        union = max(first[1], second[1]) - min(first[0], second[0])
+        for threshold in (3, 5, 7):
+            at += 10 * common == threshold * union
+            expected = 10 * common >= threshold * union
+            (a, b), (c, d) = ([tenths / 10 for tenths in span] for span in (first, second))
+            assert meets_threshold((a, b), (c, d), Fraction(threshold, 10)) == expected
+            # Times that are sums of floats in the files of others: 0.1 s past the hour.
+            (a, b), (c, d) = ([3600 + tenths / 10 for tenths in span] for span in (first, second))
+            assert meets_threshold((a, b), (c, d), Fraction(threshold, 10)) == expected
+    assert at > 100
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [(1.0, None), (1 / 40, "lie within 0 and 1, but annotated ones end at up to 40 s"), (30.0, "not in frames")],
+)
+@pytest.mark.not_on("win32")
+def test_spans_that_are_hardly_seconds_are_a_finding(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], factor: float, words: str | None
+) -> None:
+    rows = [(name, *(time * factor for time in span)) for name, span in FIRST.items()]
+    findings = evaluate(dataset, write(tmp_path / "spans.csv", rows), capsys)["findings"]
+    units = [finding for finding in findings if "in seconds" in finding]
+    assert [words in finding for finding in units if words] == [True] * (words is not None)
+    assert len(units) == (words is not None)
 
 
 @given(SPANS, SPANS)

@@ -133,6 +133,23 @@ def test_run_that_lists_all_videos_scores_as_its_matrix(items: Items) -> None:
     assert all(name.startswith("t2v") for name in columns)
 
 
+def test_run_that_was_cut_says_so_beside_the_ranks(items: Items) -> None:
+    scores = np.random.default_rng(6).normal(size=(6, 6))
+    order = np.argsort(-scores)
+    lacking = [query for query, videos in enumerate(order.tolist()) if query not in videos[:3]]
+    run = {TEST[query]: {TEST[v]: float(scores[query, v]) for v in videos[:3]} for query, videos in enumerate(order)}
+    columns, _, findings = score_run("s.run", run, items)
+    (cut,) = (finding for finding in findings if finding.startswith("Rankings were cut"))
+    assert f"list 3 to 3 of 6 videos, and {len(lacking)} of 6 lack" in cut
+    # They share the places 4, 5 and 6.
+    ranks = [5.0 if query in lacking else 1.0 + videos.index(query) for query, videos in enumerate(order.tolist())]
+    assert score(columns, "t2v/mnr") == pytest.approx(np.mean(ranks))
+    whole = {TEST[query]: dict(zip(TEST, row, strict=True)) for query, row in enumerate(scores.tolist())}
+    assert not any("cut" in finding for finding in score_run("s.run", whole, items)[2])
+    own = {query: {query: 1.0} for query in TEST}
+    assert not any("cut" in finding for finding in score_run("s.run", own, items)[2])
+
+
 def test_unknown_video_in_a_run_is_refused_and_left_out_on_request(items: Items) -> None:
     run = {query: {"stranger": 9.0, query: 1.0} for query in TEST}
     with pytest.raises(VttdataError, match="1 ranked videos are about unknown items"):
@@ -187,8 +204,8 @@ def test_missing_and_unknown_videos_are_counted(items: Items) -> None:
     _, counts, findings = score_similarity("s.npz", similarity, items, MatchRule("worst"))
     assert (counts.expected, counts.scored, counts.missing) == (6, 4, 2)
     assert "Videos without a column, which come last in every ranking: 2." in findings
-    stranger = Similarity(np.hstack([np.eye(6), np.zeros((6, 1))]), TEST, [*TEST, "stranger"])
-    assert score_similarity("s.npz", stranger, items, MatchRule("refuse", "ignore"))[1].unknown == 1
+    with_unknown = Similarity(np.hstack([np.eye(6), np.zeros((6, 1))]), TEST, [*TEST, "stranger"])
+    assert score_similarity("s.npz", with_unknown, items, MatchRule("refuse", "ignore"))[1].unknown == 1
     run = {query: {"stranger": 9.0, query: 1.0} for query in TEST}
     assert score_run("s.run", run, items, MatchRule("refuse", "ignore"))[1].unknown == 1
 

@@ -1,10 +1,12 @@
 """Properties of every degraded caption, for any captions and donors."""
 
+# ruff: noqa: RUF001 -- letters of other scripts are what is tested
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -13,8 +15,10 @@ from hypothesis import strategies as st
 from builders.msrvtt import read as read_msrvtt
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings, Donors, degrade
+from vttdata.generate.degrade.degrade import VariantName
 from vttdata.generate.degrade.donors import hash64
 from vttdata.records import Caption, Degraded
+from vttdata.text.word_spans import find_words, split_words
 
 WHOLE = DegradeSettings(whole=True)
 REPLACED = [0, 0, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5]
@@ -26,7 +30,7 @@ def expected(length: int) -> int:
 
 
 def words(first: int, number: int) -> str:
-    return " ".join(f"w{first + place}" for place in range(number))
+    return " ".join(f"w{first + index}" for index in range(number))
 
 
 def captions_of(*texts: str, video: str = "v", author: str = "human", language: str = "en") -> list[Caption]:
@@ -80,8 +84,10 @@ def test_every_property_holds_for_all_captions(data: st.DataObject) -> None:
         result = degrade(caption, donors, seed=data.draw(st.integers(0, 2**63)))
         if result.flag is None:
             check(result, captions, source_of)
-            said = {own.caption for own in captions if source_of[own.video_id] == source_of[caption.video_id]}
-            assert result.caption not in said
+            source_captions = {
+                own.caption for own in captions if source_of[own.video_id] == source_of[caption.video_id]
+            }
+            assert result.caption not in source_captions
         else:
             assert result.caption is None
             assert (result.flag == "too_short") == (len(caption.caption.split()) <= 2)
@@ -95,10 +101,55 @@ def test_any_text_can_be_degraded_and_nothing_outside_the_run_changes(text: str,
         return
     assert result.start is not None
     assert result.words is not None
-    rest = text.split(maxsplit=result.start)[-1]
-    assert result.caption.startswith(text[: len(text) - len(rest)] if result.start else "")
-    left = text.rsplit(maxsplit=len(text.split()) - result.start - result.words)[0]
-    assert result.caption.endswith(text[len(left) :])
+    spans = find_words(text)
+    assert result.caption.startswith(text[: spans[result.start][0]])
+    assert result.caption.endswith(text[spans[result.start + result.words - 1][1] :])
+
+
+def test_captions_in_scripts_without_spaces_are_degraded_by_letters() -> None:
+    texts = [
+        "一个男人在厨房里切胡萝卜。",
+        "两只狗在海滩上奔跑，",
+        "「女孩在弹钢琴」",
+        "ผู้ชายกำลังวิ่งบนชายหาด",
+        "男の子が公園で走っている。",
+    ]
+    codes = ["zh", "zh", "zh", "th", "ja"]
+    captions = [
+        Caption(f"v{k}", k, text, language=code) for k, (text, code) in enumerate(zip(texts, codes, strict=True))
+    ]
+    captions += [
+        Caption("w0", 0, "ผู้หญิงคนหนึ่งร้องเพลงในห้อง", language="th"),
+        Caption("w1", 1, "女の人が歌を歌っている。", language="ja"),
+    ]
+    donors = Donors(captions)
+    for caption in captions:
+        for seed in range(20):
+            result = degrade(caption, donors, seed=seed)
+            before = split_words(caption.caption)
+            assert (result.flag, result.words) == (None, expected(len(before)))
+            assert result.caption is not None
+            assert result.start is not None
+            after = split_words(result.caption)
+            assert len(after) == len(before)
+            assert after[: result.start] == before[: result.start]
+            assert after[result.start + result.words :] == before[result.start + result.words :]
+            assert " " not in result.caption
+            donor = next(other for other in captions if other.video_id == result.donor_video_id)
+            assert "".join(after[result.start : result.start + result.words]) in donor.caption
+
+
+def test_variants_of_published_scripts_degrade_captions_without_spaces() -> None:
+    captions = captions_of(
+        "一个男人在厨房里切胡萝卜。", "两只狗在海滩上奔跑，追着球。", "女孩在弹钢琴。", language="zh"
+    )
+    donors = Donors(captions)
+    for variant in get_args(VariantName):
+        for caption in captions:
+            result = degrade(caption, donors, DegradeSettings(variant=variant))
+            assert result.caption is not None
+            assert (result.caption == caption.caption) == (result.flag == "unchanged")
+            assert " " not in (result.caption or " ")
 
 
 def test_order_of_captions_does_not_matter(shared: Path) -> None:
@@ -117,8 +168,8 @@ def test_order_of_captions_does_not_matter(shared: Path) -> None:
         assert result.caption != caption.caption
     mixed = random.Random(1).sample(captions, len(captions))
     again = Donors(mixed, source_of)
-    for place in range(0, len(captions), 97):
-        assert degrade(captions[place], again, seed=3) == results[place]
+    for index in range(0, len(captions), 97):
+        assert degrade(captions[index], again, seed=3) == results[index]
     assert degrade(captions[0], donors, seed=4) != results[0]
 
 

@@ -11,11 +11,11 @@ from vttdata.generate.degrade.degrade import VariantName
 from vttdata.records import Caption, Degraded
 
 SEEDS = 300
-OTHERS = [Caption(f"d{n}", 0, " ".join(f"D{n}x{place}" for place in range(40))) for n in range(3)]
+OTHERS = [Caption(f"d{n}", 0, " ".join(f"D{n}x{index}" for index in range(40))) for n in range(3)]
 
 
 def own(length: int) -> Caption:
-    return Caption("own", 0, " ".join(f"w{place}" for place in range(length)))
+    return Caption("own", 0, " ".join(f"w{index}" for index in range(length)))
 
 
 def drawn(variant: VariantName, length: int) -> list[Degraded]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from vttdata.generate.foils.blind.attacker import TextPair
+from vttdata.generate.blind.attacker import TextPair
 from vttdata.generate.foils.search import Adversary
 
 PAIRS = [
-    TextPair(f"a {true} runs in a {place}", f"a {foil} runs in a {place}", f"video{number}")
-    for number, (true, foil, place) in enumerate(
+    TextPair(f"a {true} runs in a {setting}", f"a {foil} runs in a {setting}", f"video{number}")
+    for number, (true, foil, setting) in enumerate(
         [("dog", "cat", "park"), ("cat", "dog", "house"), ("dog", "fish", "park"), ("cat", "fish", "house")] * 20
     )
 ]

@@ -10,7 +10,7 @@ from tests.generate.foils.test_mine import captions
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
 from vttdata.generate.foils.human_verdicts import read_verdicts
-from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.settings import FoilSettings
 
 
 def test_soundness_is_the_mean_of_the_verdicts(tmp_path: Path) -> None:
@@ -47,9 +47,9 @@ def test_unsound_foils_are_not_taken() -> None:
 @pytest.mark.parametrize(("share", "taken"), [(0.4, False), (0.5, True)])
 def test_foil_needs_a_soundness_of_one_half(share: float, taken: bool) -> None:
     given = captions()
-    said = dict.fromkeys((pair.foil_id for pair in mine_foils(given, seed=3).pairs), share)
+    verdicts = dict.fromkeys((pair.foil_id for pair in mine_foils(given, seed=3).pairs), share)
     settings = FoilSettings(judged_only=True)
-    assert bool(mine_foils(given, seed=3, settings=settings, verdicts=said).pairs) == taken
+    assert bool(mine_foils(given, seed=3, settings=settings, verdicts=verdicts).pairs) == taken
 
 
 def test_judged_only_takes_sound_foils_with_unsound_probability_0() -> None:

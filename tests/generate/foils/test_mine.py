@@ -6,6 +6,7 @@ import itertools
 import random
 import subprocess
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,14 +18,15 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.generate import mine_foils
+from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils import search
-from vttdata.generate.foils.blind.attacker import TextPair
-from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils.documents import find_documents
-from vttdata.generate.foils.mine import mine_videos
-from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.edits import EditFinder
+from vttdata.generate.foils.mine import LanguageTools, mine_videos
+from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.swaps import pair_concepts
 from vttdata.generate.foils.video_texts import VideoTexts, assign_training_folds, group_texts_by_video
 from vttdata.records import Caption
@@ -53,9 +55,20 @@ def test_caption_and_foil_differ_in_one_span() -> None:
         assert pair.foil not in given[pair.video_id]
 
 
+def test_corpus_with_a_share_in_another_language_says_so() -> None:
+    given = captions()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", VttdataWarning)
+        mine_foils(given, seed=3)
+    # 40 texts beside 480.
+    given |= {f"deutsch{number}": ["ein Mann schneidet das Gemüse in der Küche"] for number in range(40)}
+    with pytest.warns(VttdataWarning, match=r"^About 7\.7% of the captions are in other languages than English"):
+        mine_foils(given, seed=3)
+
+
 def test_records_and_texts_give_the_same_pairs_in_any_order() -> None:
     given = captions()
-    records = [Caption(video, place, text) for video, own in given.items() for place, text in enumerate(own)]
+    records = [Caption(video, sen_id, text) for video, own in given.items() for sen_id, text in enumerate(own)]
     random.Random(2).shuffle(records)
     settings = FoilSettings("random")
     by_text, by_record = (mine_foils(own, settings=settings, seed=5).pairs for own in (given, records))
@@ -86,7 +99,7 @@ def test_several_choices_are_balanced_together_and_do_not_depend_on_the_order(
         search, "balance_foils", lambda options, **limits: sizes.append(len(options)) or balance(options, **limits)
     )
     videos = group_texts_by_video(captions(240))
-    first = mine_videos(videos, load_lexicon(), settings=FoilSettings(), seed=0)
+    first = mine_videos(videos, LanguageTools.load(), settings=FoilSettings(), seed=0)
     assert len(sizes) > 4
     assert len({pair.video_id for pair in first.pairs}) == len(first.pairs) > 60
     chosen = {pair.video_id for pair in first.pairs}
@@ -94,7 +107,7 @@ def test_several_choices_are_balanced_together_and_do_not_depend_on_the_order(
     true, false = (Counter(getattr(pair.swap, side) for pair in first.pairs) for side in ("word", "foil_word"))
     for word, times in true.items():
         assert abs(times - false[word]) <= 0.25 * (times + false[word]) + 2 * len(sizes)
-    second = mine_videos(videos[::-1], load_lexicon(), settings=FoilSettings(), seed=0)
+    second = mine_videos(videos[::-1], LanguageTools.load(), settings=FoilSettings(), seed=0)
     assert {pair.caption_id: pair.foil for pair in first.pairs} == {pair.caption_id: pair.foil for pair in second.pairs}
 
 
@@ -126,7 +139,7 @@ class AllSound(dict[str, float]):
 def associate(videos: Sequence[VideoTexts], selection: Any) -> tuple[int, float]:
     """Return the number of pairs, and what `cooccurrence` reaches with texts that no choice has read."""
     settings = FoilSettings(selection, pair_share=1.0)
-    mined = mine_videos(videos, load_lexicon(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
+    mined = mine_videos(videos, LanguageTools.load(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
     pairs = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in mined.pairs]
     attacks = audit_shortcuts(pairs, texts=assign_training_folds(videos).attacker_texts())
     return len(pairs), next(attack.accuracy for attack in attacks if attack.name == "cooccurrence")
@@ -166,7 +179,7 @@ def test_associations_by_two_thirds_of_the_training_texts_are_combined(
     monkeypatch.setattr(search, "measure_association", record)
     videos = topical_videos(mined=60)
     settings = FoilSettings(min_count=1)
-    mine_videos(videos, load_lexicon(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
+    mine_videos(videos, LanguageTools.load(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
     (first_texts, first), (second_texts, second) = measured
     (training,) = assign_training_folds(videos).training
     assert (first_texts, second_texts) == (training.scorer, training.second_scorer)
@@ -183,7 +196,7 @@ def test_associations_that_two_thirds_do_not_agree_on_are_not_balanced(
 ) -> None:
     mined = mine_videos(
         topical_videos(training=60, mined=60),
-        load_lexicon(),
+        LanguageTools.load(),
         settings=FoilSettings(min_count=1),
         seed=0,
     )
@@ -196,14 +209,8 @@ def test_nothing_is_associated_without_texts(seen_associations: list[tuple[float
     documented = [find_documents(video, lexicon)[0] for video in topical_videos(training=0, mined=60)]
     rivals = pair_concepts(Counter(FARM + WILD), lexicon, min_count=1)
     scorer = load_scorer("ngram", [text for document in documented if document for text in document.documents[0].texts])
-    mined = search.search_foils(
-        [video for video in documented if video],
-        lexicon,
-        rivals,
-        scorer,
-        settings=FoilSettings(),
-        seed=0,
-    )
+    finder = EditFinder(lexicon, rivals, FoilSettings(), seed=0)
+    mined = search.search_foils([video for video in documented if video], finder, search.FoilModels(scorer))
     assert mined.pairs
     assert set(seen_associations) == {()}
 
@@ -243,7 +250,10 @@ def test_trained_pipeline_finds_the_nouns_that_are_swapped(tmp_path: Path) -> No
     pipeline.add_pipe("two animals")
     pipeline.to_disk(tmp_path)
     settings = FoilSettings("random")
-    by_rule, by_tags = (mine_foils(captions(), settings=settings, pipeline=own) for own in (None, str(tmp_path)))
+    by_rule, by_tags = (
+        mine_foils(captions(), settings=settings, tools=LanguageTools.load(pipeline=own))
+        for own in (None, str(tmp_path))
+    )
     assert {own.swap.concept for own in by_rule.pairs} == set(ANIMALS)
     assert {own.swap.concept for own in by_tags.pairs} == set(ANIMALS[:2])
 
@@ -275,9 +285,9 @@ def test_captions_without_foils_are_refused(given: Any, words: str) -> None:
 
 def test_loading_a_dataset_needs_no_library_of_foils() -> None:
     block = "import sys; sys.modules.update(dict.fromkeys(['pydantic', 'scipy', 'spacy', 'sklearn']))"
-    told = f"{block}; import vttdata.dataset.columns, vttdata.generate as room; print('mine_foils' in room.__all__)"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
+    light = f"{block}; import vttdata.dataset.rows, vttdata.generate as package; print('mine_foils' in package.__all__)"
+    done = subprocess.run([sys.executable, "-c", light], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True\n", "")
-    asked = f"{block}; from vttdata.generate import mine_foils"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    mining = f"{block}; from vttdata.generate import mine_foils"
+    done = subprocess.run([sys.executable, "-c", mining], capture_output=True, text=True, check=False)
     assert "pip install 'vttdata[foil]'" in done.stderr.splitlines()[-1]

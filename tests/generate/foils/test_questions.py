@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 from collections import Counter
@@ -18,16 +17,17 @@ from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
 from vttdata.generate.foils import search
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments
+from vttdata.generate.foils.edits import EditFinder, group_by_position
 from vttdata.generate.foils.questions import arrange_questions, balance_questions
-from vttdata.generate.foils.search import Adversary, FoilSettings, list_edits
+from vttdata.generate.foils.search import Adversary
 from vttdata.generate.foils.selection import Option
+from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.swaps import Swap, summarize_mentions
 from vttdata.text.nouns.lexicon import Lexicon, Noun, load_lexicon
 from vttdata.text.nouns.mentions import Mention
 
 ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat", "pig", "lion"]
 FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
-EXCLUSIVE = {*itertools.permutations(RIVALS, 2)}
 
 
 def write_captions(path: Path, videos: int = 60) -> Path:
@@ -61,28 +61,28 @@ def test_questions_of_captions(tmp_path: Path, capsys: pytest.CaptureFixture[str
     arguments += ["--max-unsound-probability", "1", "--out", str(tmp_path / "out")]
     assert main(arguments) == 0
     printed = capsys.readouterr().out
-    file = tmp_path / "out" / "questions.jsonl"
-    questions = [json.loads(line) for line in file.read_text().splitlines()]
+    questions = pd.read_parquet(tmp_path / "out" / "questions").to_dict("records")
     assert len(questions) > 20
     assert f"questions: {len(questions)}\n" in printed
 
     lexicon = load_lexicon()
     captions = pd.read_csv(table).groupby("video_id", sort=False)["caption"].apply(list)
     settings = FoilSettings(options=4, imbalance=0.2, max_unsound_probability=1)
-    mined = mine_foils(captions.to_dict(), settings=settings, seed=3, lexicon=lexicon)
+    mined = mine_foils(captions.to_dict(), settings=settings, seed=3)
     again = [(arranged.choice.options, arranged.choice.answer) for arranged in arrange_questions(mined.pairs, seed=3)]
     assert again == [(tuple(row["options"]), row["answer"]) for row in questions]
+    assert all(row["answer_letter"] == "ABCD"[row["answer"]] for row in questions)
     for row in questions:
-        said = captions[row["video_id"]]
-        true = [index for index, option in enumerate(row["options"]) if option in said]
+        texts = captions[row["video_id"]]
+        true = [index for index, option in enumerate(row["options"]) if option in texts]
         assert true == [row["answer"]]
         words = [option.split() for option in row["options"]]
-        changed = [place for place in zip(*words, strict=True) if len(set(place)) > 1]
+        changed = [column for column in zip(*words, strict=True) if len(set(column)) > 1]
         assert len(changed) == 1
         assert len(set(changed[0])) == 4
-        assert {lexicon.noun(word)[0].supercategory for word in changed[0]} == {row["supercategory"]}
+        assert {lexicon.noun(word)[0].supercategory for word in changed[0]} == {row["type"]}
         foils = [word for word in changed[0] if word != changed[0][row["answer"]]]
-        assert not any(word in " ".join(said).split() for word in foils)
+        assert not any(word in " ".join(texts).split() for word in foils)
     assert len({row["video_id"] for row in questions}) == len(questions)
     positions = Counter(row["answer"] for row in questions)
     assert max(positions.values()) - min(positions[index] for index in range(4)) <= 1
@@ -94,8 +94,8 @@ def test_questions_of_captions(tmp_path: Path, capsys: pytest.CaptureFixture[str
     card = (tmp_path / "out" / "README.md").read_text()
     assert "## Multiple-choice questions" in card
 
-    assert main(["audit", str(file), "--json"]) == 0
-    ensemble = json.loads(capsys.readouterr().out)["attacks"][0]
+    assert main(["audit", str(tmp_path / "out"), "--json"]) == 0
+    ensemble = json.loads(capsys.readouterr().out)["questions"]["multiple_choice"]["attacks"][0]
     assert ensemble["guessing"] == 0.25
     assert f"answers {ensemble['accuracy']:.3f} of {len(questions):,} questions" in card
 
@@ -239,14 +239,14 @@ def test_words_are_shared_by_the_questions_of_splits() -> None:
 
 def test_places_with_too_few_foils_are_left_out_and_counted() -> None:
     dropped: Counter[str] = Counter()
-    settings = FoilSettings(options=4)
-    edits = list_edits(video("v", "a dog runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped, EXCLUSIVE)
+    finder = EditFinder(LEXICON, RIVALS, FoilSettings(options=4), seed=0)
+    edits = finder.list_edits(video("v", "a dog runs"), dropped)
     assert edits == []
     assert dropped["too_few"] == 2  # a cat and an ox
-    edits = list_edits(video("v", "a woman runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped, EXCLUSIVE)
+    edits = finder.list_edits(video("v", "a woman runs"), dropped)
     concepts = [swap.foil_concept for edit in edits for _, swap in edit.swaps]
     assert len(concepts) == len(set(concepts)) >= 3
-    assert len({edit.place for edit in edits}) == 1
+    assert len({edit.position for edit in edits}) == 1
 
 
 def test_foils_of_a_place_exclude_each_other() -> None:
@@ -254,18 +254,19 @@ def test_foils_of_a_place_exclude_each_other() -> None:
     names = ["man", "woman", "girl", "dog", "cat", "cow", "pig"]
     nouns = {name: Noun(name, "thing", plural=f"{name}s") for name in names}
     lexicon = Lexicon("test-2", list(nouns.values()))
-    rivals = {name: tuple(nouns[other] for other in names if other != name) for name in names}
-    exclusive = {*itertools.permutations(names, 2)} - {("woman", "girl"), ("girl", "woman")}
+    related = {"woman", "girl"}
+    rivals = {
+        name: tuple(nouns[other] for other in names if other != name and not {name, other} <= related) for name in names
+    }
     document = Document(("c",), ("a man runs",), ((Mention(2, 5, "man", False),),))
     given = VideoDocuments("v", (document,), summarize_mentions([("a man runs", document.mentions[0])], lexicon, ()))
-    edits = list_edits(given, lexicon, rivals, FoilSettings(options=4), 0, None, {}, Counter(), exclusive)
+    finder = EditFinder(lexicon, rivals, FoilSettings(options=4), seed=0)
+    edits = finder.list_edits(given, Counter())
     concepts = {edit.swaps[0][1].foil_concept for edit in edits}
     assert len(concepts) == 5
     assert not {"woman", "girl"} <= concepts
     # A man excludes a dog, but a dog does not exclude a man.
-    edits = list_edits(
-        given, lexicon, rivals, FoilSettings(options=4), 0, None, {}, Counter(), exclusive - {("man", "dog")}
-    )
+    edits = group_by_position(edits, 3, finder.exclusive - {("man", "dog")}, {})
     assert {edit.swaps[0][1].foil_concept for edit in edits} == concepts - {"dog"}
 
 
@@ -276,8 +277,7 @@ def test_concepts_as_frequent_as_the_true_one_are_preferred() -> None:
     rivals = {name: tuple(nouns[other] for other in counts if other != name) for name in counts}
     document = Document(("c",), ("a man runs",), ((Mention(2, 5, "man", False),),))
     given = VideoDocuments("v", (document,), summarize_mentions([("a man runs", document.mentions[0])], lexicon, ()))
-    exclusive = {*itertools.permutations(counts, 2)}
-    edits = list_edits(given, lexicon, rivals, FoilSettings(options=4), 0, None, {}, Counter(), exclusive, counts)
+    edits = EditFinder(lexicon, rivals, FoilSettings(options=4), 0, counts).list_edits(given, Counter())
     assert {edit.swaps[0][1].foil_concept for edit in edits} == {*"cdefgh"}
 
 

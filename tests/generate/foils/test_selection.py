@@ -35,9 +35,9 @@ OPTIONS = st.lists(
 def test_pairs_and_words_are_used_about_as_often_in_both_directions(options: list[Option], seed: int) -> None:
     options = [option for option in options if option.word != option.foil_word]
     chosen = [options[index] for index in balance_foils(options, seed=seed, pair_share=1.0)]
-    arrows = Counter((option.word, option.foil_word) for option in chosen)
+    pairs = Counter((option.word, option.foil_word) for option in chosen)
     true, foil = Counter(option.word for option in chosen), Counter(option.foil_word for option in chosen)
-    of_pairs = [abs(arrows[pair] - arrows[pair[::-1]]) - 1 for pair in itertools.combinations("abcd", 2)]
+    of_pairs = [abs(pairs[pair] - pairs[pair[::-1]]) - 1 for pair in itertools.combinations("abcd", 2)]
     of_words = [abs(true[word] - foil[word]) - 2 for word in "abcd"]
     for excesses, share in ((of_pairs, 0.02), (of_words, 0.03)):
         assert sum(max(0, excess) for excess in excesses) <= 2 * share * len(chosen) + 1
@@ -112,16 +112,16 @@ def test_what_an_adversary_learns_from_the_choice_is_balanced() -> None:
     options = [Option(str(n // 6), str(n), *pair, draw.gauss(0, 1)) for n, pair in enumerate(words)]
     # Nothing in the options tells this margin, which is above 0 for more of them than below.
     margins = np.array([draw.gauss(0.5, 1) for _ in options])
-    asked = []
+    choices = []
 
     def learn(chosen: Sequence[int]) -> list[np.ndarray]:
-        asked.append(chosen)
+        choices.append(chosen)
         return [margins]
 
     share = 0.02
     careless = balance_foils(options, seed=0, pair_share=1.0, imbalance=share)
     chosen = balance_foils(options, seed=0, pair_share=1.0, imbalance=share, learn=learn)
-    assert asked[0] == careless
+    assert choices[0] == careless
     assert margins[careless].mean() > 0.3
     assert abs(margins[chosen].mean()) < 2 * share
     assert len(chosen) > 0.9 * len(careless)

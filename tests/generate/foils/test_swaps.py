@@ -161,11 +161,11 @@ FREQUENT = dict.fromkeys(PACKAGED.nouns, 100)
 
 def packaged_foils(text: str, *others: str) -> set[tuple[str, str]]:
     """Return the pairs of concepts that may be swapped in a caption, where `others` are said, too."""
-    said = [(own, find_mentions(own, PACKAGED)) for own in (text, *others)]
-    video = summarize_mentions(said, PACKAGED)
+    texts = [(own, find_mentions(own, PACKAGED)) for own in (text, *others)]
+    video = summarize_mentions(texts, PACKAGED)
     absent = select_absent_rivals(pair_concepts(FREQUENT, PACKAGED, min_count=1), video, PACKAGED)
-    document = summarize_mentions(said[:1], PACKAGED)
-    found = find_swaps(text, said[0][1], PACKAGED, absent, document)
+    document = summarize_mentions(texts[:1], PACKAGED)
+    found = find_swaps(text, texts[0][1], PACKAGED, absent, document)
     return {(swap.concept, swap.foil_concept) for swap in found}
 
 
@@ -263,10 +263,10 @@ def test_negation_in_another_sentence_says_nothing() -> None:
 
 def test_noun_that_a_sentence_denies_is_not_swapped_in_another() -> None:
     text, other = "a man wears a hat", "there is no hat on the table"
-    said = [(own, find_mentions(own, PACKAGED)) for own in (text, other)]
-    document = summarize_mentions(said, PACKAGED)
+    texts = [(own, find_mentions(own, PACKAGED)) for own in (text, other)]
+    document = summarize_mentions(texts, PACKAGED)
     absent = select_absent_rivals(pair_concepts(FREQUENT, PACKAGED, min_count=1), document, PACKAGED)
-    swaps = find_swaps(text, said[0][1], PACKAGED, absent, document)
+    swaps = find_swaps(text, texts[0][1], PACKAGED, absent, document)
     # The other mention cannot be swapped, so no group of swaps changes all of them.
     assert {swap.other_mentions for swap in swaps if swap.concept == "hat"} == {1}
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset import Metadata, WriteHooks, write_dataset
 from vttdata.dataset.foils.write import FoilSet, write_foils
 from vttdata.dataset.leak_audit import audit_all
-from vttdata.dataset.videos import MediaMode
+from vttdata.dataset.videos import MediaFiles, MediaMode
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.swaps import Swap
 from vttdata.records import Caption, Clip, ClipMedia, Source
@@ -44,9 +44,8 @@ def build(
         captions=[Caption(f"v{number}", 1, text) for number, text in enumerate(texts)],
         sources=[Source(name, f"{name}.mp4", "listed", "0" * 64, 9, category="life") for name in sorted({*names})],
         metadata=Metadata(**{"name": "vttdata/small", "licence": FREE, **about}),
-        media=media,
-        mode=mode,
-        audit=audit_all,
+        media=MediaFiles.chosen(media, mode),
+        hooks=WriteHooks(audit_all),
     )
     return folder
 

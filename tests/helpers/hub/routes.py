@@ -80,14 +80,14 @@ def validate_yaml(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
 
 @route("POST", "/api/repos/create")
 def create(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
-    asked = request.json()
+    wanted = request.json()
     user = _user(request)
-    owner = asked.get("organization") or (user[0] if user else "")
+    owner = wanted.get("organization") or (user[0] if user else "")
     _check_may_write(request, owner)
-    name = f"{owner}/{asked['name']}"
+    name = f"{owner}/{wanted['name']}"
     url = {"url": f"{hub.url}/datasets/{name}", "name": name}
     try:
-        hub.store.create(name, private=asked.get("visibility") == "private" or bool(asked.get("private")))
+        hub.store.create(name, private=wanted.get("visibility") == "private" or bool(wanted.get("private")))
     except Refused as error:
         return _json({"error": str(error), **url}, error.status)
     return _json(url)
@@ -95,8 +95,8 @@ def create(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
 
 @route("DELETE", "/api/repos/delete")
 def delete(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
-    asked = request.json()
-    name = f"{asked['organization']}/{asked['name']}"
+    wanted = request.json()
+    name = f"{wanted['organization']}/{wanted['name']}"
     _writable(hub, request, name)
     hub.store.delete(name)
     return Answer()
@@ -171,20 +171,20 @@ def list_tree(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
 def paths_info(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
     commit = _repository(hub, request, parts["repo"]).find(parts["rev"])
     is_form = "form" in request.headers.get("content-type", "")
-    asked = parse_qs(request.body.decode())["paths"] if is_form else request.json()["paths"]
+    wanted_paths = parse_qs(request.body.decode())["paths"] if is_form else request.json()["paths"]
     entries = tree(commit.files, "", recursive=True)
-    return _json([entry for entry in entries if entry["path"] in asked])
+    return _json([entry for entry in entries if entry["path"] in wanted_paths])
 
 
 @route("POST", "/api/datasets/{repo}/preupload/{rev}")
 def preupload(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
     commit = _writable(hub, request, parts["repo"]).find(parts["rev"])
     answers = []
-    for asked in request.json()["files"]:
-        there = commit.files.get(asked["path"])
-        oid = {"oid": there.sha256 or there.oid} if there else {}
-        mode = upload_mode(asked["path"], asked["size"])
-        answers.append({"path": asked["path"], "uploadMode": mode, "shouldIgnore": False, **oid})
+    for wanted in request.json()["files"]:
+        existing = commit.files.get(wanted["path"])
+        oid = {"oid": existing.sha256 or existing.oid} if existing else {}
+        mode = upload_mode(wanted["path"], wanted["size"])
+        answers.append({"path": wanted["path"], "uploadMode": mode, "shouldIgnore": False, **oid})
     return _json({"files": answers})
 
 
@@ -192,11 +192,11 @@ def preupload(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
 def lfs_batch(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
     _writable(hub, request, parts["repo"])
     objects = []
-    for asked in request.json()["objects"]:
-        upload = {"href": f"{hub.storage}/storage/{asked['oid']}", "header": {}}
+    for wanted in request.json()["objects"]:
+        upload = {"href": f"{hub.storage}/storage/{wanted['oid']}", "header": {}}
         verify = {"href": f"{hub.url}/datasets/{parts['repo']}.git/info/lfs/verify", "header": {}}
-        missing = {} if hub.store.has(asked["oid"]) else {"actions": {"upload": upload, "verify": verify}}
-        objects.append({"oid": asked["oid"], "size": asked["size"], **missing})
+        missing = {} if hub.store.has(wanted["oid"]) else {"actions": {"upload": upload, "verify": verify}}
+        objects.append({"oid": wanted["oid"], "size": wanted["size"], **missing})
     return _json({"transfer": "basic", "objects": objects})
 
 

@@ -135,7 +135,7 @@ class Hub:
         self.unhandled.append(request)
         return Answer(404, b"no such endpoint")
 
-    def asked(self, method: str, pattern: str) -> list[Request]:
+    def find_requests(self, method: str, pattern: str) -> list[Request]:
         """The requests so far of this method whose path matches."""
         return [own for own in self.requests if own.method == method and re.search(pattern, own.path)]
 

@@ -175,7 +175,7 @@ def tree(files: Mapping[str, File], folder: str, *, recursive: bool) -> list[dic
     inside = {path.removeprefix(prefix): file for path, file in files.items() if path.startswith(prefix)}
     if not inside and folder:
         raise Refused(404, "EntryNotFound", f"{folder} does not exist")
-    folders = {path[:place] for path in inside for place, sign in enumerate(path) if sign == "/"}
+    folders = {path[:index] for path in inside for index, sign in enumerate(path) if sign == "/"}
     entries = [
         {"type": "directory", "oid": hashlib.sha1(name.encode()).hexdigest(), "size": 0, "path": prefix + name}
         for name in sorted(folders)

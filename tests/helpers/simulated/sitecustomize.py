@@ -97,7 +97,7 @@ class OtherSystem(importlib.abc.MetaPathFinder):
         others, missing = replacements(system), MISSING[system]
         real_import = builtins.__import__
 
-        def import_there(
+        def import_simulated(
             name: str,
             namespace: Mapping[str, Any] | None = None,
             local: Mapping[str, Any] | None = None,
@@ -109,7 +109,7 @@ class OtherSystem(importlib.abc.MetaPathFinder):
             module = real_import(name, namespace, local, names, level)
             return others.get(module.__name__, module) if level == 0 else module
 
-        self._builtins = {**vars(builtins), "__import__": import_there}
+        self._builtins = {**vars(builtins), "__import__": import_simulated}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None

@@ -61,7 +61,7 @@ class TestPassing:
         hub.cut(method, pattern, times=2)
         publish(dataset, NAME, endpoint=hub.url)
         assert is_whole(hub, dataset)
-        assert len([own for own in hub.asked(method, pattern) if own.status == 0]) == 2
+        assert len([own for own in hub.find_requests(method, pattern) if own.status == 0]) == 2
 
     def test_wait_that_the_hub_requests_is_kept(self, hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         waits: list[float] = []
@@ -105,9 +105,9 @@ class TestPassing:
         with pytest.raises(HaltError):
             publish(dataset, NAME, endpoint=hub.url)
         hub.before.clear()
-        sent = len(hub.asked("PUT", "/storage/"))
+        sent = len(hub.find_requests("PUT", "/storage/"))
         publish(dataset, NAME, endpoint=hub.url)
-        assert (sent, len(hub.asked("PUT", "/storage/"))) == (6, 6)
+        assert (sent, len(hub.find_requests("PUT", "/storage/"))) == (6, 6)
 
     def test_unreachable_address_halts_publication(self, dataset: Path) -> None:
         with pytest.raises(HaltError, match="cannot be reached"):
@@ -158,7 +158,7 @@ class TestRaces:
         hub.before.append(create_first)
         with pytest.raises(HaltError, match="Somebody else changed"):
             publish(dataset, NAME, endpoint=hub.url)
-        assert hub.asked("POST", "/commit/") == []
+        assert hub.find_requests("POST", "/commit/") == []
 
     def test_concurrently_created_tag_is_not_moved(self, hub: Hub, dataset: Path) -> None:
         def tag_first(request: Request) -> None:

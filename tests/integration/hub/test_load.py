@@ -16,7 +16,7 @@ from tests.helpers.needs import LIBRARY
 from tests.helpers.official_files import write_zipped
 from tests.integration.hub.conftest import Client
 from vttdata.cli.main import main
-from vttdata.dataset.tables import read_tables
+from vttdata.dataset.find_tables import read_tables
 from vttdata.publish.hub import publish
 
 READ_ALL = """
@@ -65,8 +65,8 @@ def _load(folder: Path, config: str, cache: Path) -> datasets.DatasetDict:
 
 
 def read_all(client: Client, published: dict[str, Path], **how: Any) -> tuple[str, dict[str, Any]]:
-    asked = json.dumps({name: list(read_tables(folder)) for name, folder in published.items()})
-    done = client.python(READ_ALL.replace("ASKED", repr(asked)), **how)
+    configs = json.dumps({name: list(read_tables(folder)) for name, folder in published.items()})
+    done = client.python(READ_ALL.replace("ASKED", repr(configs)), **how)
     assert done.returncode == 0, done.stderr
     version, found = done.stdout.splitlines()
     return version, json.loads(found)
@@ -85,7 +85,7 @@ def test_plain_readers_get_the_rows_of_the_build(
     _, found = read_all(client, published)
     assert len(found) == 2 * sum(len(read_tables(folder)) for folder in published.values())
     check_rows(found, published, tmp_path / "cache")
-    assert {own.status for own in hub.asked("GET", "^/storage/")} == {200, 206}
+    assert {own.status for own in hub.find_requests("GET", "^/storage/")} == {200, 206}
 
 
 @pytest.mark.skipif(not OLD, reason=LIBRARY.format("datasets-4.0"))
@@ -100,8 +100,8 @@ def test_private_dataset_loads_for_its_owner_only(client: Client, logged_in: Non
     publish(dataset, "vttdata/small", endpoint=hub.url, private=True)
     code = "import datasets; print(datasets.load_dataset('vttdata/small', split='test').num_rows)"
     assert client.python(code, token=WRITER).stdout == "1\n"
-    stranger = Client(hub, client.home.with_name("stranger"))
-    assert "DatasetNotFoundError" in stranger.python(code).stderr
+    other_client = Client(hub, client.home.with_name("stranger"))
+    assert "DatasetNotFoundError" in other_client.python(code).stderr
 
 
 def test_tag_keeps_loading_its_version_after_later_ones(

@@ -18,7 +18,7 @@ TRY = """
 import sys
 from vttdata import load_dataset, list_datasets, describe_dataset
 from vttdata.errors import VttdataError
-def told(*arguments, **more):
+def show(*arguments, **more):
     try:
         rows = load_dataset(*arguments, **more)
         # Streams are read to their end, since pyarrow may abort a process that ends while it reads ahead.
@@ -48,7 +48,7 @@ def two_versions(logged_in: None, hub: Hub, tmp_path: Path) -> None:
 class TestVersions:
     def test_requested_version_loads_online_and_offline(self, client: Client, hub: Hub) -> None:
         ask = "".join(
-            f"told({CAPTIONS}, revision={revision!r}, streaming={streaming})\n"
+            f"show({CAPTIONS}, revision={revision!r}, streaming={streaming})\n"
             for revision in ("1.0.0", "v2.0.0", None, "v1.0.0")
             for streaming in (False, True)
         )
@@ -56,12 +56,12 @@ class TestVersions:
         assert run(client, ask) == right
         before = len(hub.requests)
         offline = run(client, ask, HF_HUB_OFFLINE="1")
-        assert [offline[place] for place in (0, 1, 2, 3, 6, 7)] == [right[place] for place in (0, 1, 2, 3, 6, 7)]
+        assert [offline[index] for index in (0, 1, 2, 3, 6, 7)] == [right[index] for index in (0, 1, 2, 3, 6, 7)]
         assert len(hub.requests) == before
 
     def test_offline_load_refuses_another_cached_version(self, client: Client) -> None:
-        run(client, f"told({CAPTIONS}, revision='2.0.0')")
-        refused = run(client, f"told({CAPTIONS}, revision='1.0.0')", HF_HUB_OFFLINE="1")
+        run(client, f"show({CAPTIONS}, revision='2.0.0')")
+        refused = run(client, f"show({CAPTIONS}, revision='1.0.0')", HF_HUB_OFFLINE="1")
         assert refused == [
             "refused: 'vttdata/small': version 1.0.0 was requested, but 2.0.0 was loaded from a cache; "
             "go online, or request 2.0.0."
@@ -72,48 +72,48 @@ class TestVersions:
         assert run(client, ask.format("1.0.0") + ask.format(None)) == ["one", "two"]
 
     def test_unknown_part_is_refused_with_the_existing_ones(self, client: Client) -> None:
-        told = run(
+        answers = run(
             client,
-            "told('vttdata/small', 'caption')\n"
-            "told('vttdata/small', split='dev')\n"
-            "told('vttdata/small', split='tests', streaming=True)\n"
-            "told('vttdata/small', revision='1.0.1')\n"
-            "told('vttdata/smal')\n"
-            "told('vttdata/demo')\n",
+            "show('vttdata/small', 'caption')\n"
+            "show('vttdata/small', split='dev')\n"
+            "show('vttdata/small', split='tests', streaming=True)\n"
+            "show('vttdata/small', revision='1.0.1')\n"
+            "show('vttdata/smal')\n"
+            "show('vttdata/demo', hub=True)\n",
         )
-        assert told[0] == (
+        assert answers[0] == (
             "refused: 'vttdata/small' has no configuration 'caption'; there is clips, captions, sources. "
             "Did you mean 'captions'?"
         )
-        assert told[1] == "refused: 'vttdata/small' has no split 'dev'; there is train, test."
-        assert told[2].endswith("there is train, test. Did you mean 'test'?")
-        assert told[3] == (
+        assert answers[1] == "refused: 'vttdata/small' has no split 'dev'; there is train, test."
+        assert answers[2].endswith("there is train, test. Did you mean 'test'?")
+        assert answers[3] == (
             "refused: There is no dataset 'vttdata/small' in version 1.0.1: the Hub has 1.0.0, 2.0.0. "
             "Did you mean '1.0.0'?"
         )
-        assert told[4].startswith("refused: There is no dataset 'vttdata/smal': no local build at")
-        assert told[5].endswith("The recipe 'demo' builds it: vttdata build demo.")
+        assert answers[4].startswith("refused: There is no dataset 'vttdata/smal': no local build at")
+        assert answers[5].endswith("The recipe 'demo' builds it: vttdata build demo.")
 
     def test_verified_load_accepts_unchanged_and_refuses_changed_files(self, client: Client, hub: Hub) -> None:
         assert (
-            run(client, f"told({CAPTIONS}, verify=True)\ntold({CAPTIONS}, verify=True, streaming=True)") == ["two"] * 2
+            run(client, f"show({CAPTIONS}, verify=True)\nshow({CAPTIONS}, verify=True, streaming=True)") == ["two"] * 2
         )
-        assert run(client, f"told({CAPTIONS}, verify=True, revision='1.0.0')") == ["one"]
-        assert run(client, f"told({CAPTIONS}, verify=True, revision='1.0.0')", HF_HUB_OFFLINE="1") == ["one"]
+        assert run(client, f"show({CAPTIONS}, verify=True, revision='1.0.0')") == ["one"]
+        assert run(client, f"show({CAPTIONS}, verify=True, revision='1.0.0')", HF_HUB_OFFLINE="1") == ["one"]
         found = hub.store.find("vttdata/small")
         path = next(path for path in found.find("main").files if path.startswith("captions/test"))
         other = found.find("v1.0.0").files
         files = dict(found.find("main").files)
         files[path] = next(file for name, file in other.items() if name.startswith("captions/test"))
         object.__setattr__(found.find("main"), "files", files)
-        stranger = Client(hub, client.home.with_name("stranger"))
-        (refused,) = run(stranger, f"told({CAPTIONS}, verify=True)")
+        other_client = Client(hub, client.home.with_name("stranger"))
+        (refused,) = run(other_client, f"show({CAPTIONS}, verify=True)")
         assert refused.startswith(f"refused: 'vttdata/small' is not as it was built: {path}: ")
 
     def test_datasets_on_the_hub_are_listed_on_request(self, client: Client, hub: Hub, tmp_path: Path) -> None:
         code = "print([own.name for own in list_datasets(hub=True) if own.on_hub])"
         assert run(client, code) == ["['vttdata/small']"]
-        assert hub.asked("GET", "^/api/datasets$")
+        assert hub.find_requests("GET", "^/api/datasets$")
         publish(build(tmp_path / "demo", name="vttdata/demo"), "vttdata/demo", endpoint=hub.url)
         code = "print([own.as_line() for own in list_datasets(hub=True) if own.name == 'vttdata/demo'])"
         assert run(client, code) == ["['vttdata/demo: 1.0.0, 2 clips; on the Hub']"]
@@ -130,24 +130,24 @@ class TestLocal:
             "socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse\n"
         )
         ask = (
-            f"told({CAPTIONS})\ntold({CAPTIONS}, streaming=True)\ntold({CAPTIONS}, verify=True, revision='1.0.0')\n"
-            "told('vttdata/small', 'nope')\ntold('vttdata/small', split='val')\n"
+            f"show({CAPTIONS})\nshow({CAPTIONS}, streaming=True)\nshow({CAPTIONS}, verify=True, revision='1.0.0')\n"
+            "show('vttdata/small', 'nope')\nshow('vttdata/small', split='val')\n"
             "print([own.name for own in list_datasets() if own.path])\n"
             "print(describe_dataset('vttdata/small').rows)\n"
         )
-        told = run(client, blocked + ask)
-        assert told[:3] == ["a dog runs"] * 3
-        assert told[3] == "refused: 'vttdata/small' has no configuration 'nope'; there is clips, captions, sources."
-        assert told[4] == "refused: 'vttdata/small' has no split 'val'; there is train, test."
-        assert told[5] == "['vttdata/small']"
-        assert "'captions': {'train': 1, 'test': 1}" in told[6]
+        answers = run(client, blocked + ask)
+        assert answers[:3] == ["a dog runs"] * 3
+        assert answers[3] == "refused: 'vttdata/small' has no configuration 'nope'; there is clips, captions, sources."
+        assert answers[4] == "refused: 'vttdata/small' has no split 'val'; there is train, test."
+        assert answers[5] == "['vttdata/small']"
+        assert "'captions': {'train': 1, 'test': 1}" in answers[6]
         assert hub.requests == []
 
     def test_version_other_than_the_local_build_loads_from_the_hub(
         self, client: Client, hub: Hub, two_versions: None
     ) -> None:
         build(client.home / "builds/vttdata/small/dataset", ["x", "local"], version="3.0.0")
-        ask = "".join(f"told({CAPTIONS}, revision={own!r})\n" for own in (None, "3.0.0", "2.0.0", "4.0.0"))
+        ask = "".join(f"show({CAPTIONS}, revision={own!r})\n" for own in (None, "3.0.0", "2.0.0", "4.0.0"))
         *came, refused = run(client, ask)
         assert came == ["local", "local", "two"]
         assert "the local build has 3.0.0, the Hub has 1.0.0, 2.0.0" in refused
@@ -155,10 +155,10 @@ class TestLocal:
     def test_edited_file_of_a_local_build_fails_verification(self, client: Client) -> None:
         folder = build(client.home / "builds/vttdata/small/dataset")
         (folder / "README.md").write_text((folder / "README.md").read_text() + "!")
-        (refused,) = run(client, f"told({CAPTIONS}, verify=True)")
+        (refused,) = run(client, f"show({CAPTIONS}, verify=True)")
         assert "is not as it was built: README.md: has" in refused
-        assert run(client, f"told({CAPTIONS})") == ["a dog runs"]
-        (other,) = run(client, "told('csv', data_files='x.csv', verify=True)")
+        assert run(client, f"show({CAPTIONS})") == ["a dog runs"]
+        (other,) = run(client, "show('csv', data_files='x.csv', verify=True)")
         assert other == "refused: 'csv' is not a dataset of vttdata, so there is nothing to verify it with."
 
     def test_command_lists_and_describes_datasets(
@@ -167,10 +167,10 @@ class TestLocal:
         build(tmp_path / "vttdata/small/dataset")
         monkeypatch.setenv("VTTDATA_HOME", str(tmp_path))
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-        assert [main(["datasets", *more]) for more in ([], ["--json"], ["vttdata/small", "--json"])] == [0, 0, 0]
+        assert [main(["list", *more]) for more in ([], ["--json"], ["vttdata/small", "--json"])] == [0, 0, 0]
         lines = capsys.readouterr().out.splitlines()
-        assert lines[0].startswith("vttdata/small: 1.0.0, 2 clips; ")
-        assert "vttdata/demo: not built; vttdata build demo" in lines
+        assert lines[1].startswith("  vttdata/small: 1.0.0, 2 clips; ")
+        assert any(line.startswith("  demo  ") for line in lines)
         start = lines.index("[")
         stop = lines.index("]")
         (found, *_) = json.loads("\n".join(lines[start : stop + 1]))
@@ -178,5 +178,5 @@ class TestLocal:
         assert found == one
         assert one["rows"]["captions"] == {"train": 1, "test": 1}
         assert (one["name"], one["licence"], one["languages"]) == ("vttdata/small", "cc-by-4.0", ["en"])
-        assert main(["datasets", "vttdata/smal"]) == 2
+        assert main(["list", "vttdata/smal"]) == 2
         assert "Did you mean 'vttdata/small'?" in capsys.readouterr().err

@@ -127,22 +127,22 @@ def test_version_must_rise_with_the_change(
     hub: Hub, dataset: Path, tmp_path: Path, texts: list[str], version: str, needed: str
 ) -> None:
     publish(dataset, NAME, endpoint=hub.url)
-    before = files(hub), len(hub.asked("PUT", ""))
+    before = files(hub), len(hub.find_requests("PUT", ""))
     newer = build(tmp_path / "newer", texts, version=version)
     with pytest.raises(VttdataError, match=rf"{version} is not high enough .*'version: {needed}' in the recipe"):
         publish(newer, NAME, endpoint=hub.url)
-    assert before == (files(hub), len(hub.asked("PUT", "")))
+    assert before == (files(hub), len(hub.find_requests("PUT", "")))
 
 
 def test_changed_card_alone_needs_a_patch_version(hub: Hub, dataset: Path, tmp_path: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
-    said = {"description": "Now with a description."}
+    card = {"description": "Now with a description."}
     with pytest.raises(VttdataError, match=r"files differ, though no row does; .*'version: 1\.0\.1'"):
-        publish(build(tmp_path / "b", **said), NAME, endpoint=hub.url)
-    publish(build(tmp_path / "c", version="1.0.1", **said), NAME, endpoint=hub.url)
+        publish(build(tmp_path / "b", **card), NAME, endpoint=hub.url)
+    publish(build(tmp_path / "c", version="1.0.1", **card), NAME, endpoint=hub.url)
     card = files(hub)["README.md"].decode()
     assert "### 1.0.1, after 1.0.0\n\nNo row differs." in card
-    assert hub.asked("GET", "/resolve/.*parquet") == []
+    assert hub.find_requests("GET", "/resolve/.*parquet") == []
 
 
 def test_tag_of_another_commit_is_not_moved(hub: Hub, dataset: Path, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_an_empty_repository_is_filled(hub: Hub, dataset: Path) -> None:
 
 def test_no_token_reaches_the_storage_of_large_files(hub: Hub, dataset: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
-    stored = hub.asked("PUT", "^/storage/")
+    stored = hub.find_requests("PUT", "^/storage/")
     assert len(stored) == 6
     assert not any("authorization" in own.headers for own in stored)
 

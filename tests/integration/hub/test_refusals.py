@@ -27,16 +27,16 @@ def table(dataset: Path, pattern: str) -> Path:
 def retype(dataset: Path) -> None:
     path = table(dataset, "clips/test*")
     rows = pq.read_table(path)
-    place = rows.schema.get_field_index("start")
-    pq.write_table(rows.set_column(place, "start", rows["start"].cast(pa.string())), path)
+    index = rows.schema.get_field_index("start")
+    pq.write_table(rows.set_column(index, "start", rows["start"].cast(pa.string())), path)
     seal(dataset)
 
 
 def mislabel(dataset: Path) -> None:
     path = table(dataset, "clips/test*")
     rows = pq.read_table(path)
-    place = rows.schema.get_field_index("category")
-    pq.write_table(rows.set_column(place, "category", pa.array([7], pa.int64())), path)
+    index = rows.schema.get_field_index("category")
+    pq.write_table(rows.set_column(index, "category", pa.array([7], pa.int64())), path)
     seal(dataset)
 
 
@@ -83,7 +83,7 @@ def swap_bytes(dataset: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lengthen, r"differs from its manifest\.json.*README\.md: has \d+ bytes instead of \d+; change the recipe"),
         (swap_bytes, r"captions/test-\S+: its content has changed"),
@@ -105,9 +105,9 @@ def swap_bytes(dataset: Path) -> None:
         (double, "captions/test has 2 rows, but its README says 1"),
     ],
 )
-def test_changed_dataset_is_refused(hub: Hub, dataset: Path, spoil: Callable[[Path], object], told: str) -> None:
+def test_changed_dataset_is_refused(hub: Hub, dataset: Path, spoil: Callable[[Path], object], message: str) -> None:
     spoil(dataset)
-    with pytest.raises(VttdataError, match=told) as caught:
+    with pytest.raises(VttdataError, match=message) as caught:
         publish(dataset, NAME, endpoint=hub.url)
     assert "\n" not in str(caught.value)
     assert hub.requests == []
@@ -116,11 +116,11 @@ def test_changed_dataset_is_refused(hub: Hub, dataset: Path, spoil: Callable[[Pa
 def test_negative_label_is_refused(hub: Hub, dataset: Path) -> None:
     path = table(dataset, "clips/test*")
     rows = pq.read_table(path)
-    place = rows.schema.get_field_index("category")
-    pq.write_table(rows.set_column(place, "category", pa.array([None], pa.int64())), path)
+    index = rows.schema.get_field_index("category")
+    pq.write_table(rows.set_column(index, "category", pa.array([None], pa.int64())), path)
     seal(dataset)
     publish(dataset, NAME, endpoint=hub.url, dry_run=True)
-    pq.write_table(rows.set_column(place, "category", pa.array([-1], pa.int64())), path)
+    pq.write_table(rows.set_column(index, "category", pa.array([-1], pa.int64())), path)
     seal(dataset)
     with pytest.raises(VttdataError, match="has the label -1"):
         publish(dataset, NAME, endpoint=hub.url)
@@ -164,24 +164,24 @@ def test_version_other_than_the_expected_tag_is_refused(hub: Hub, dataset: Path)
 
 
 def test_missing_token_is_refused_with_how_to_give_one(hub: Hub, client: Client, dataset: Path) -> None:
-    told = client.vttdata("publish", str(dataset), NAME, token=None)
-    assert told.returncode == 2
-    assert "There is no token for the Hub: log in with 'hf auth login', or set HF_TOKEN" in told.stderr
-    assert len(told.stderr.splitlines()) == 1
+    done = client.vttdata("publish", str(dataset), NAME, token=None)
+    assert done.returncode == 2
+    assert "There is no token for the Hub: log in with 'hf auth login', or set HF_TOKEN" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert hub.requests == []
 
 
 def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, client: Client, dataset: Path) -> None:
-    told = client.vttdata("publish", str(dataset), NAME, "--dry-run", "--private", token=None)
-    assert told.returncode == 0
+    done = client.vttdata("publish", str(dataset), NAME, "--dry-run", "--private", token=None)
+    assert done.returncode == 0
     sizes = {path.relative_to(dataset).as_posix(): path.stat().st_size for path in dataset.rglob("*.*")}
-    lines = told.stdout.splitlines()
+    lines = done.stdout.splitlines()
     assert {tuple(line.split()) for line in lines[:-2]} == {
         ("added", name, f"{size:,}", "bytes") for name, size in sizes.items()
     }
     total = f"{len(sizes)} added files, {sum(sizes.values()):,} bytes to send"
     assert lines[-2:] == [f"{NAME}, version 1.0.0: a new private repository, {total}", "Nothing was changed."]
-    assert told.stderr == (
+    assert done.stderr == (
         "vttdata: There is no token, so the Hub was not asked: this is what a first publish would send. To compare it "
         "with what is published, log in with 'hf auth login', or set HF_TOKEN.\n"
     )
@@ -189,7 +189,7 @@ def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, 
 
 
 @pytest.mark.parametrize(
-    ("token", "told"),
+    ("token", "message"),
     [
         ("hf_unknownTokenThatNobodyMaySee", "does not accept the token"),
         (READER, "may not write to 'vttdata/small'"),
@@ -198,10 +198,10 @@ def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, 
     ],
 )
 def test_invalid_or_read_only_token_is_refused(
-    hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch, token: str, told: str
+    hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch, token: str, message: str
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", token)
-    with pytest.raises(VttdataError, match=told) as caught:
+    with pytest.raises(VttdataError, match=message) as caught:
         publish(dataset, NAME, endpoint=hub.url)
     assert "NobodyMaySee" not in str(caught.value)
     assert not isinstance(caught.value, HaltError)

@@ -23,7 +23,7 @@ def films(hub: Hub, tmp_path: Path, mode: MediaMode) -> Path:
     return folder
 
 
-def asked_for(hub: Hub) -> set[str]:
+def requested_videos(hub: Hub) -> set[str]:
     """The videos that somebody wanted to have."""
     return {own.path for own in hub.requests if "/resolve/" in own.path and "/videos/" in own.path}
 
@@ -37,18 +37,18 @@ def command(client: Client, *arguments: object) -> str:
 @pytest.mark.parametrize("mode", ["files", "embedded"])
 def test_verify_and_stats_by_name_download_no_videos(client: Client, hub: Hub, tmp_path: Path, mode: MediaMode) -> None:
     films(hub, tmp_path, mode)
-    told = command(client, "verify", "vttdata/small", "--files-only")
-    assert told.startswith("files: ")
-    assert "are as the manifest lists them; " in told
-    assert "were not fetched from the Hub" in told
-    assert "sentences" in command(client, "stats", "vttdata/small")
-    assert asked_for(hub) == set()
+    output = command(client, "verify", "vttdata/small", "--files-only")
+    assert output.startswith("files: ")
+    assert "are as the manifest lists them; " in output
+    assert "were not fetched from the Hub" in output
+    assert "sentences" in command(client, "show", "vttdata/small")
+    assert requested_videos(hub) == set()
 
 
 def test_diff_compares_rows_with_embedded_videos(client: Client, hub: Hub, tmp_path: Path) -> None:
     folder = films(hub, tmp_path, "embedded")
     assert command(client, "diff", "vttdata/small", folder) == "No row differs.\n"
-    assert len(asked_for(hub)) == 2
+    assert len(requested_videos(hub)) == 2
 
 
 @pytest.mark.parametrize("mode", ["files", "embedded"])
@@ -63,8 +63,8 @@ def test_dataset_of_the_hub_is_published_elsewhere_with_its_videos(
 
 def test_verified_load_downloads_videos_for_their_configuration_only(client: Client, hub: Hub, tmp_path: Path) -> None:
     films(hub, tmp_path, "embedded")
-    ask = "told('vttdata/small', {!r}, verify=True)\n"
+    ask = "show('vttdata/small', {!r}, verify=True)\n"
     assert run(client, ask.format("clips")) == ["loaded"]
-    assert asked_for(hub) == set()
+    assert requested_videos(hub) == set()
     assert run(client, ask.format("videos")) == ["loaded"]
-    assert len(asked_for(hub)) == 2
+    assert len(requested_videos(hub)) == 2

@@ -32,7 +32,7 @@ class Bright(MeanFilter):
     def score_picture(self, picture: SampledPicture) -> float:
         return float(picture.luma.mean() / 255)
 '''
-PROBE = Probe("mov", "h264", None, "yuv420p", 320, 240, 0, 25.0, 0.0, 60.0, None, 0, None)
+PROBE = Probe("mov", "h264", None, "yuv420p", 320, 240, 0, 25.0, 0.0, 60.0, None, 0, None, *[None] * 5)
 MEASURE = Measure(1500, 60.0, 0.0, False, {"dark": 0.5, "frozen": 0.5, "blur": 0.5, "blocky": 0.5})
 
 
@@ -55,12 +55,14 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_packaged_filters_keep_their_keys_columns_and_reasons() -> None:
     assert SCORES == ("dark", "frozen", "blur", "blocky")
-    assert frozenset({"too_short", "too_long", "too_small", *SCORES}) == REASONS
+    assert frozenset({"too_short", "too_long", "too_small", "hdr", "interlaced", *SCORES}) == REASONS
     assert dataclasses.asdict(FilterSettings()) == {
         "min_seconds": 10.0,
         "max_seconds": None,
         "min_width": 0,
         "min_height": 0,
+        "keep_hdr": True,
+        "keep_interlaced": True,
         "max_dark": 0.9,
         "max_frozen": 0.8,
         "max_blur": None,
@@ -72,7 +74,8 @@ def test_packaged_filters_keep_their_keys_columns_and_reasons() -> None:
 def test_recipe_keys_of_filters_are_documented() -> None:
     documentation = (Path(__file__).resolve().parents[3] / "docs" / "recipe.md").read_text(encoding="utf-8")
     for key in (key for filter_class in FILTERS for key in filter_class.recipe_keys()):
-        default = "none" if key.default is None else f"{key.default:g}"
+        numeric = f"{key.default:g}" if isinstance(key.default, int | float) else "none"
+        default = str(key.default).lower() if isinstance(key.default, bool) else numeric
         assert f"| `{key.name}` | {default} | {key.description} |" in documentation
 
 

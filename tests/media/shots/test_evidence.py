@@ -111,8 +111,8 @@ def test_fast_turn_of_the_camera_is_no_boundary(detect: Callable, length: int) -
         np.full(51, 2 * WIDTH),
     ]
     frames = []
-    for here, there in pairwise(places):
-        lefts = np.linspace(here, here + 0.6 * (there - here), 12).round().astype(int)
+    for start, goal in pairwise(places):
+        lefts = np.linspace(start, start + 0.6 * (goal - start), 12).round().astype(int)
         frames.append(np.mean([wide[:, left : left + WIDTH] for left in lefts], 0))
     assert detect(np.stack(frames)) == [(0, "start")]
 

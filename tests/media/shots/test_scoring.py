@@ -32,17 +32,17 @@ def best_matching(truth: list[Change], predicted: list[Change], tolerance: int) 
     """The most pairs that any one-to-one matching can have, by augmenting paths."""
     taken: dict[int, int] = {}
 
-    def place(one: int, seen: set[int]) -> bool:
+    def match_boundary(one: int, seen: set[int]) -> bool:
         for other, candidate in enumerate(predicted):
             near = candidate.first <= truth[one].last + tolerance and truth[one].first <= candidate.last + tolerance
             if near and other not in seen:
                 seen.add(other)
-                if other not in taken or place(taken[other], seen):
+                if other not in taken or match_boundary(taken[other], seen):
                     taken[other] = one
                     return True
         return False
 
-    return sum(place(one, set()) for one in range(len(truth)))
+    return sum(match_boundary(one, set()) for one in range(len(truth)))
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_all_changes_are_counted_once(truth: list[Change], predicted: list[Chang
 
 @given(changes(), changes(), st.integers(0, 4))
 def test_score_is_symmetric(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
-    there, back = score(truth, predicted, tolerance), score(predicted, truth, tolerance)
-    assert (there.tp, there.fp, there.fn) == (back.tp, back.fn, back.fp)
+    forward, backward = score(truth, predicted, tolerance), score(predicted, truth, tolerance)
+    assert (forward.tp, forward.fp, forward.fn) == (backward.tp, backward.fn, backward.fp)
 
 
 @given(changes(), st.integers(0, 4))

@@ -49,8 +49,8 @@ def test_verdict_says_what_was_not_judged() -> None:
     assert audit(CLIPS).verdict == audit(CLIPS).as_json()["verdict"] == unjudged
     assert audit_text(audit(CLIPS)).splitlines()[-1] == unjudged
     assert audit(CLIPS, near=known).verdict == "No leaks found."
-    partly = SimilarSources([], None, without_fingerprint=1)
-    assert audit(CLIPS, near=partly).verdict == "No leaks found; near-duplicates of 1 source were not judged."
+    incomplete = SimilarSources([], None, without_fingerprint=1)
+    assert audit(CLIPS, near=incomplete).verdict == "No leaks found; near-duplicates of 1 source were not judged."
     vague = [*CLIPS, Clip("v3", None, 0.0, None, None, None, 1, split="test")]  # type: ignore[arg-type]
     assert audit(vague).verdict == (
         "No leaks found; near-duplicates, 1 clip of unknown source and 1 clip without a usable span were not judged."

@@ -62,10 +62,13 @@ def test_counts_equal_those_of_comparing_all_pairs(rows, texts, pairs) -> None: 
             leaks["near_duplicate"] |= ids
             near_pairs.add(frozenset({a.source_id, b.source_id}))
     assert {name: leak["clips"] for name, leak in result.leaks.items() if name != "caption"} == {
-        name: by_split(clips, ids) for name, ids in leaks.items() if name != "caption"
+        name: by_split(clips, ids)
+        for name, ids in leaks.items()
+        # Of clips without a length nobody can say whether they overlap.
+        if name != "caption" and (name != "overlap" or not clips or any(clip.end > clip.start for clip in clips))
     }
     assert result.leaks["source"]["sources"] == len(shared_sources)
-    assert result.leaks["overlap"]["pairs"] == across
+    assert result.leaks.get("overlap", {}).get("pairs", 0) == across
     assert result.within["overlap_pairs"] == within
     assert result.leaks["near_duplicate"]["pairs"] == len(near_pairs)
     assert result.ok == (not shared_sources and not near_pairs)

@@ -86,7 +86,7 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fingerprint]:
 
 
 # Whether each copy is mirrored, and by how many degrees it is then turned clockwise.
-TURNS = {
+ORIENTATIONS = {
     "mirrored": (True, 0),
     "quarter turn": (False, 90),
     "half turn": (False, 180),
@@ -95,7 +95,7 @@ TURNS = {
     "transposed": (True, 270),
     "anti-transposed": (True, 90),
 }
-COPIES = {"one", "codec", "scaled", "grey", "letterboxed", "captioned", "trimmed", *TURNS}
+COPIES = {"one", "codec", "scaled", "grey", "letterboxed", "captioned", "trimmed", *ORIENTATIONS}
 
 
 def test_edited_copies_match_each_other_and_nothing_else_does(films: dict[str, Fingerprint]) -> None:
@@ -112,12 +112,12 @@ def test_offset_of_a_trimmed_copy_is_found(films: dict[str, Fingerprint]) -> Non
     assert not pair.mirrored
 
 
-@pytest.mark.parametrize("name", TURNS)
+@pytest.mark.parametrize("name", ORIENTATIONS)
 def test_turn_of_a_copy_is_reported(films: dict[str, Fingerprint], name: str) -> None:
     # In the order of ids, "one" is the first source of one pair and the second of the other.
     for original in ("0", "~"):
         (pair,) = match_sources([(original, films["one"]), (name, films[name])]).duplicates()
-        mirrored, rotation = TURNS[name]
+        mirrored, rotation = ORIENTATIONS[name]
         turned_back = rotation if mirrored else -rotation % 360
         assert (pair.mirrored, pair.rotation) == (mirrored, rotation if original == "0" else turned_back)
 
@@ -194,15 +194,12 @@ def crowd() -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
     return sources, true
 
 
-@pytest.mark.parametrize(("few", "some"), [(2**30, 2**30), (0, 2**30), (0, 0)], ids=["all", "16 bits", "24 bits"])
-def test_every_lookup_method_finds_the_same_copies(
-    crowd: tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]],
-    few: int,
-    some: int,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("few", [2**30, 0], ids=["16 bits", "24 bits"])
+def test_keys_of_either_length_find_the_same_copies(
+    crowd: tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", few)
-    monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_KEYS", some)
+    monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_KEYS", few)
+    monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_TURNED_KEYS", few)
     # As with more samples than fit into memory.
     monkeypatch.setattr(candidates, "_RECORDS_PER_BUCKET", 1000)
     monkeypatch.setattr(candidates, "CHUNK_SAMPLES", 300)
@@ -210,8 +207,18 @@ def test_every_lookup_method_finds_the_same_copies(
     assert ids_of(match_sources(crowd[0]).duplicates()) == crowd[1]
 
 
-def test_many_copies_of_one_video_are_all_connected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
+@pytest.mark.parametrize("chunk", [2**18, 7])
+def test_another_source_changes_nothing_between_the_others(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "CHUNK_SAMPLES", chunk)
+    sources = {f"s{number:02}": add_noise(draw_words(number // 2), 0.17, number) for number in range(12)}
+    pairs = find_pairs(**sources)
+    # It comes before the others and between them.
+    for name in ("a", "s05x"):
+        added = add_noise(draw_words(90, 1).repeat(30, 0), 0.02)
+        assert find_pairs(**sources, **{name: added}) == pairs
+
+
+def test_many_copies_of_one_video_are_all_connected() -> None:
     words = draw_words(11)
     pairs = find_pairs(**{f"s{number:03}": add_noise(words, 0.05, number) for number in range(120)})
     connected = {"s000"}
@@ -221,8 +228,7 @@ def test_many_copies_of_one_video_are_all_connected(monkeypatch: pytest.MonkeyPa
     assert len(connected) == 120
 
 
-def test_widely_shared_intro_costs_few_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
+def test_widely_shared_intro_costs_few_comparisons() -> None:
     intro = draw_words(12, 6)
     sources = [(f"s{n:04}", fingerprint_of(np.concatenate([intro, draw_words(100 + n, 20)]))) for n in range(1000)]
     assert len(find_candidates(collect_samples(sources))) < 10 * 1000

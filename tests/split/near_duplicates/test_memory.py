@@ -63,7 +63,6 @@ def test_size_of_blocks_makes_no_difference(module: object, limit: str, monkeypa
 def sources_in_files(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Fingerprint]]:
     """Draw 100 sources of 10 samples, of which all but the smallest arrays are files."""
     monkeypatch.setattr(samples, "_MAX_BYTES_IN_MEMORY", 1000)
-    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
     monkeypatch.setattr(candidates, "_RECORDS_PER_BUCKET", 50)
     random = np.random.default_rng(3)
     return [(f"s{number}", fingerprint(random.bytes(32 * 10))) for number in range(100)]

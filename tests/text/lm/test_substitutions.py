@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vttdata.errors import VttdataError
 from vttdata.text.lm import NgramModel, Substitution, load_scorer
-from vttdata.text.lm.counts import split_words
+from vttdata.text.lm.counts import model_tokens
 
 CAPTIONS = [
     "A man's dog runs.",
@@ -38,17 +38,17 @@ TEXT = st.text(alphabet=st.sampled_from("aAdog'\u2019-., \t\nΣİß\u0301猫"), 
     ],
 )
 def test_words_are_separated_from_punctuation(text: str, words: list[str]) -> None:
-    assert split_words(text) == words
+    assert model_tokens(text) == words
 
 
 @given(st.text(), st.text())
 def test_words_of_a_text_are_those_of_its_parts_between_spaces(first: str, second: str) -> None:
-    assert split_words(f"{first} {second}") == split_words(first) + split_words(second)
+    assert model_tokens(f"{first} {second}") == model_tokens(first) + model_tokens(second)
 
 
 @given(st.text())
 def test_no_text_holds_a_mark_or_a_word_with_white_space(text: str) -> None:
-    words = split_words(text)
+    words = model_tokens(text)
     assert not {"<s>", "</s>", "<unk>"} & set(words)
     assert all(word and not any(sign.isspace() for sign in word) for word in words)
 

@@ -215,7 +215,7 @@ def test_contradiction_with_the_packaged_lexicon_names_the_word_and_both_nouns(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "the file"),
         ("- a\n- b", "the file"),
@@ -234,26 +234,26 @@ def test_contradiction_with_the_packaged_lexicon_names_the_word_and_both_nouns(
         ("version: \x00", "not valid YAML"),
     ],
 )
-def test_hostile_file_is_refused_in_one_sentence_with_its_position(tmp_path: Path, text: str, said: str):
+def test_hostile_file_is_refused_in_one_sentence_with_its_position(tmp_path: Path, text: str, message: str):
     path = tmp_path / "mine.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(VttdataError) as error:
         load_lexicon(path)
     assert str(error.value).startswith(f"{path}: ")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_missing_binary_or_huge_file_is_refused(tmp_path: Path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "huge").write_bytes(b" " * (5 * 2**20))
-    for name, said in (
+    for name, message in (
         ("missing", "cannot be read"),
         ("binary", "not UTF-8"),
         ("huge", "larger than"),
         (".", "cannot be read"),
     ):
-        with pytest.raises(VttdataError, match=said):
+        with pytest.raises(VttdataError, match=message):
             load_lexicon(tmp_path / name)
 
 

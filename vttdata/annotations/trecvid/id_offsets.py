@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vttdata.text.word_overlap import WordWeights, distinct_words
+from vttdata.text.weighted_word_overlap import WordWeights, distinct_words
 
 # Numbers that are added to an id to get a line counted from 0.
 OFFSETS = range(-6, 7)

@@ -180,17 +180,17 @@ class _SetReader:
 
 
 def _parse_row(file: OfficialFile, line: int, cells: Sequence[str], columns: int, size: int) -> ScoreRow:
-    place = f"{file}:{line}"
+    location = f"{file}:{line}"
     if len(cells) != columns:
-        raise VttdataError(f"{place}: {len(cells)} cells under {columns} column names.")
+        raise VttdataError(f"{location}: {len(cells)} cells under {columns} column names.")
     try:
         caption_id, raw, z, assessments = int(cells[1]), float(cells[2]), float(cells[3]), int(cells[4])
     except ValueError as error:
-        raise VttdataError(f"{place}: holds a cell that is not a number ({error}).") from error
+        raise VttdataError(f"{location}: holds a cell that is not a number ({error}).") from error
     if not 0 <= caption_id <= size:
-        raise VttdataError(f"{place}: is about line {caption_id}, but there are {size} videos.")
+        raise VttdataError(f"{location}: is about line {caption_id}, but there are {size} videos.")
     if not 0 <= raw <= 100 or not math.isfinite(z) or assessments < 1:
-        raise VttdataError(f"{place}: a score of 0..100, a finite z and at least one assessment are expected.")
+        raise VttdataError(f"{location}: a score of 0..100, a finite z and at least one assessment are expected.")
     return ScoreRow(line, cells[0], caption_id, raw, z, assessments, cells[5] if columns > 5 else None)
 
 

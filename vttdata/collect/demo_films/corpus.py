@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -31,6 +31,7 @@ from vttdata.collect.demo_films.props import LIGHTS
 from vttdata.errors import MediaError, VttdataError
 from vttdata.files.csv_safety import escape_formula
 from vttdata.files.output_file import write_whole
+from vttdata.json_types import JsonObject
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.settings import Pixels, PositiveCount, Strict
 from vttdata.subprocesses import run
@@ -174,7 +175,7 @@ def _plan_spoiled(settings: SceneSettings, seed: int) -> Iterator[Film]:
         yield replace(film, look=look)
 
 
-def _write_captions(film: Film, index: int, seed: int) -> Iterator[tuple[str, str, str, str, str]]:
+def _write_captions(film: Film, index: int, seed: int) -> Iterator[tuple[str, ...]]:
     for number, shot in enumerate(film.shots):
         random = Random(f"{seed}\0{film.file}\0{number}\0captions")
         annotators = random.sample(_ANNOTATORS, random.choice((5, 6, 7)))
@@ -232,7 +233,7 @@ class Film:
         """Return the number of frames."""
         return self.shots[-1].end
 
-    def truth(self) -> dict[str, Any]:
+    def truth(self) -> JsonObject:
         """Return rate, length and transitions: the first frame after each cut, first and last of each gradual one."""
         gradual = [[shot.first - shot.blend, shot.first + shot.blend - 1] for shot in self.shots if shot.blend]
         cuts = [shot.first for shot in self.shots if shot.transition == "cut"]

@@ -194,10 +194,10 @@ def paste(frame: Frame, sprite: Sprite, centre: Point) -> None:
 
 def move(sprites: Sprite | Sequence[Sprite], path: Path, per_second: float = 0) -> Actor:
     """Move a sprite along a path; several sprites take turns, so that something spins, flaps or flickers."""
-    turns = [sprites] if isinstance(sprites, Sprite) else sprites
+    poses = [sprites] if isinstance(sprites, Sprite) else sprites
 
     def draw(frame: Frame, seconds: float, progress: float) -> None:
-        paste(frame, turns[int(seconds * per_second) % len(turns)], path(seconds, progress))
+        paste(frame, poses[int(seconds * per_second) % len(poses)], path(seconds, progress))
 
     return draw
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from vttdata.collect.demo_films import drawing, props
 from vttdata.collect.demo_films.drawing import COLOURS, Canvas, Drawing, Point, Sprite, View, fall, move
 from vttdata.collect.demo_films.props import DAWN, DAY, GREY, LIGHTS, NIGHT, Light, background, landscape
+from vttdata.json_types import JsonObject
 
 Paint = Callable[[View], Drawing]
 
@@ -42,7 +42,7 @@ def choose_motif(query: str, random: Random, light: Light) -> Motif:
 
 
 @functools.cache
-def read_wordings() -> dict[str, Any]:
+def read_wordings() -> JsonObject:
     """Read the wordings of all motifs, by query."""
     # Worker processes import this module and mostly draw no film.
     from vttdata.files.strict_yaml import read_yaml
@@ -63,8 +63,8 @@ def write_captions(random: Random, words: Mapping[str, str | Sequence[str]]) -> 
         sentences = {pattern.format(**choice).format(**choice) for choice in choices}
         group = sorted({re.sub(r"\ba (?=[aeio])", "an ", sentence) for sentence in sentences})
         groups.append(random.sample(group, len(group)))
-    turns = itertools.chain.from_iterable(itertools.zip_longest(*groups))
-    return tuple(dict.fromkeys(sentence for sentence in turns if sentence is not None))
+    interleaved = itertools.chain.from_iterable(itertools.zip_longest(*groups))
+    return tuple(dict.fromkeys(sentence for sentence in interleaved if sentence is not None))
 
 
 def bounce_shape(random: Random, light: Light) -> Choice:

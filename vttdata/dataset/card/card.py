@@ -6,9 +6,11 @@ text from outside is escaped, so that a title or description cannot become marku
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from vttdata.dataset.card.questions import format_questions
 from vttdata.dataset.card.sections import (
     Tables,
     escape,
@@ -22,8 +24,11 @@ from vttdata.dataset.card.sections import (
     format_uses,
 )
 from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.questions import QuestionSet
 from vttdata.dataset.statistics import Statistics
 from vttdata.dataset.videos import PREVIEW
+from vttdata.records import HDR_TRANSFERS, INTERLACED
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import count_rows, leak_rows, leak_sentence, notes
 
@@ -46,11 +51,12 @@ def format_card(
     *,
     shipped: int,
     audits: Mapping[str, Audit] | None = None,
+    questions: QuestionSet | None = None,
 ) -> str:
     """Return the README below its front matter, of a folder that has its provenance already.
 
     `shipped` is the number of clips whose video file is in the dataset, and `audits` are those of the splits
-    (``clips``) and of each protocol, if they were audited.
+    (``clips``) and of each protocol, if they were audited. `questions` are those of the dataset, if it has some.
     """
     audits = audits or {}
     parts = [
@@ -65,6 +71,8 @@ def format_card(
         format_details(metadata),
         _format_splits(metadata, statistics),
         _format_availability(metadata, statistics, tables, shipped),
+        *_format_pictures(tables, folder, shipped=shipped > 0),
+        format_questions(questions) if questions is not None else "",
         format_uses(metadata, tables),
         _format_leaks(metadata, audits),
         format_rights(metadata, folder, shipped=shipped > 0),
@@ -72,8 +80,9 @@ def format_card(
         fold(
             "All figures",
             format_table([(escape(name), *figures) for name, *figures in statistics.table()]),
-            "Words are separated by white space; the vocabulary is their distinct lower-cased forms. Clip lengths are "
-            "in seconds. A source that feeds several splits counts once in the total.",
+            "Words are separated by white space, and are letters in scripts that separate no words; the vocabulary is "
+            "their distinct lower-cased forms. Clip lengths are in seconds. A source that feeds several splits counts "
+            "once in the total.",
             format_table(statistics.config_table()) if statistics.configs else "",
         ),
         _format_paper_comparison(metadata, statistics),
@@ -91,10 +100,12 @@ def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
     rows: list[tuple[str, ...]] = [("figure", "the paper", "these files", "")]
     for name, figure in metadata.paper.items():
         digits = len(f"{figure.says:g}".partition(".")[2])
-        counted = getattr(statistics.total, name)
+        counted = metadata.counted[name] if name in metadata.counted else getattr(statistics.total, name)
         is_same = counted is not None and round(float(counted), digits) == figure.says
         shown = "-" if counted is None else f"{counted:,.{0 if float(counted).is_integer() else max(digits, 2)}f}"
-        rows.append((name, f"{figure.says:,.{digits}f}", shown, "the same" if is_same else escape(figure.why)))
+        rows.append(
+            (name.replace("_", " "), f"{figure.says:,.{digits}f}", shown, "the same" if is_same else escape(figure.why))
+        )
     return fold("Against the paper", format_table(rows)) if metadata.paper else ""
 
 
@@ -118,7 +129,8 @@ def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tab
     else:
         sentences = [
             f"Video files of {shipped:,} of {clips:,} clips are part of this dataset (`video`).",
-            'They load as `load_dataset("videofolder", data_dir=FOLDER + "/videos")` too, split by split.',
+            'They load as `load_dataset("videofolder", data_dir=FOLDER + "/videos")` too, split by split; its `Video` '
+            "columns are decoded by the library `torchcodec`.",
         ]
     if 0 < shipped < clips:
         sentences.append(f"The other {clips - shipped:,} are missing here; their rows are kept.")
@@ -128,6 +140,23 @@ def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tab
     if not statistics.total.sentences:
         sentences.append("There are no captions.")
     return " ".join(sentences)
+
+
+def _format_pictures(tables: Tables, folder: Path, *, shipped: bool) -> Iterator[str]:
+    """Yield how many sources are of high dynamic range and how many interlaced, and what became of their clips."""
+    paths = [folder / shard.path for split in tables.get("sources", ()) for shard in split.shards]
+    rows = read_parquet_rows(paths, ("source_id", "color_transfer", "field_order"))
+    facts = {row["source_id"]: (row["color_transfer"], row["field_order"]) for row in rows}
+    hdr = Counter(HDR_TRANSFERS[transfer] for transfer, _ in facts.values() if transfer in HDR_TRANSFERS)
+    if hdr:
+        kinds = " and ".join(f"{count:,} of {name}" for name, count in sorted(hdr.items()))
+        clips = "; their clips here are tone-mapped to the standard range (BT.709, 8 bits)" if shipped else ""
+        yield f"Of {len(facts):,} sources {hdr.total():,} are of high dynamic range ({kinds}){clips}."
+    interlaced = sum(order in INTERLACED for _, order in facts.values())
+    if interlaced:
+        what = "film frames are restored, and other pictures deinterlaced, each at its time"
+        clips = f"; in their clips here {what}" if shipped else ""
+        yield f"Of {len(facts):,} sources {interlaced:,} are interlaced{clips}."
 
 
 def _format_splits(metadata: Metadata, statistics: Statistics) -> str:

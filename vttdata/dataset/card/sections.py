@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from vttdata.dataset.columns import ITEMS, columns_of
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.provenance import PROVENANCE, RECIPE
+from vttdata.dataset.rows import columns_of, row_meaning
 from vttdata.dataset.shards import SplitFiles
 from vttdata.files.reading import file_sha256
 
@@ -20,21 +20,6 @@ Tables = Mapping[str, Sequence[SplitFiles]]
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
 _NOT_IN_VARIABLES = re.compile(r"\W|^(?=\d)")
-_ROW_MEANINGS = {
-    "clips": "one row per clip, with its captions",
-    "captions": "one row per caption",
-    "sources": "one row per original video, in each split that has clips of it",
-    "concepts": "one row per clip, with the annotated concepts of its sentence",
-    "degraded": "one row per caption, with a degraded one for Direct Assessment and how it was made",
-    "foils": "one row per pair of a true caption and its foil",
-    "paragraphs": "one row per pair of a true paragraph and its foil",
-    "swaps": "one row per concept and its replacement, with the number of pairs that have this swap",
-    "videos": "one row per clip whose video file is included, with the bytes of the file",
-    "judgments": "one row per judged caption, with its human scores and references",
-}
-_PROTOCOL_ROW_MEANING = "one row per clip, with its captions, in the splits and the order of this protocol"
-_TYPE_NAMES = {"category": "class label", "video": "bytes and path"}
-_TYPE_NAMES |= {name: f"list of {item}" for name, item in ITEMS.items()}
 _NO_LANGUAGE = "not stated; the key `language` of the recipe states it"
 
 # Licences of videos and unknown ones, in words.
@@ -83,10 +68,7 @@ def format_uses(metadata: Metadata, tables: Tables) -> str:
         f'{_NOT_IN_VARIABLES.sub("_", default)} = load_dataset("{metadata.name}", split="{tables[default][0].split}")',
         *(f'{_NOT_IN_VARIABLES.sub("_", name)} = load_dataset("{metadata.name}", "{name}")' for name in others),
     ]
-    meanings = "\n".join(
-        f"- `{config}`: {_ROW_MEANINGS.get(config.partition('-without-')[0], _PROTOCOL_ROW_MEANING)}"
-        for config in tables
-    )
+    meanings = "\n".join(f"- `{config}`: {row_meaning(config)}" for config in tables)
     options = (
         f'`revision="v{metadata.version}"` loads this version, `streaming=True` reads rows without downloading all '
         "files."
@@ -107,10 +89,7 @@ def format_structure(tables: Tables) -> str:
         "`manifest.json` lists every file with its SHA-256 checksum; `croissant.json` describes the tables.",
     ]
     for config in tables:
-        rows = [
-            (f"`{column.name}`", _TYPE_NAMES.get(column.type, column.type), column.meaning)
-            for column in columns_of(config)
-        ]
+        rows = [(f"`{column.name}`", column.type_name, column.meaning) for column in columns_of(config)]
         parts.append(f"**{config}**\n\n{format_table([('column', 'type', 'meaning'), *rows])}")
     return fold("Files and columns", *parts)
 

@@ -14,12 +14,17 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.reading import read_description
 from vttdata.files.table_formats import align_columns
+from vttdata.generate.blind.questions import QuestionAttack
+from vttdata.generate.blind.shortcuts import Attack
+from vttdata.json_types import JsonObject
 
 # File in a dataset with the results of the blind attackers, their ensemble first.
 SHORTCUTS = "shortcuts.json"
 
 _COLUMNS = ("video_id", "caption_id", "concept", "foil_concept", "supercategory")
-_ATTACK_KEYS = ("attacker", "accuracy", "low", "high", "pairs", "ties", "meaning")
+_ATTACK_KEYS = ("attacker", "accuracy", "low", "high", "meaning")
+# Of attackers on pairs, or on questions.
+_COUNT_KEYS = ("pairs", "ties", "questions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +46,9 @@ class FoilStatistics:
 
     splits: dict[str, FoilFigures]
     total: FoilFigures
-    worst_attack: dict[str, dict[str, Any]]
+    worst_attack: dict[str, JsonObject]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values: ``splits`` by name and ``total`` with the fields of `FoilFigures`; ``worst_attack``."""
         return dataclasses.asdict(self)
 
@@ -55,7 +60,8 @@ class FoilStatistics:
             rows.append((field.name, *(f"{getattr(column, field.name):,}" for column in columns)))
         attacks = [
             f"blind attackers on {config}: {attack['attacker']}, right on {attack['accuracy']:.3f} of "
-            f"{attack['pairs']:,} pairs (95 % interval {attack['low']:.3f}-{attack['high']:.3f})"
+            f"{attack.get('pairs', attack.get('questions', 0)):,} {'pairs' if 'pairs' in attack else 'questions'} "
+            f"(95 % interval {attack['low']:.3f}-{attack['high']:.3f})"
             for config, attack in self.worst_attack.items()
         ]
         return "\n\n".join([align_columns(rows), *(["\n".join(attacks)] if attacks else [])])
@@ -96,7 +102,14 @@ def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
     )
 
 
-def read_worst_attacks(dataset: Path) -> dict[str, dict[str, Any]]:
+def write_attacks(dataset: Path, attacks: Mapping[str, Sequence[Attack | QuestionAttack]]) -> None:
+    """Write the results of the blind attackers on each configuration into a dataset folder."""
+    content = {config: [attack.as_json() for attack in results] for config, results in attacks.items()}
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    (dataset / SHORTCUTS).write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_worst_attacks(dataset: Path) -> dict[str, JsonObject]:
     """Return the first attack on each configuration, that of the ensemble; nothing if there were no attackers.
 
     Raises:
@@ -105,9 +118,12 @@ def read_worst_attacks(dataset: Path) -> dict[str, dict[str, Any]]:
     if not (dataset / SHORTCUTS).exists():
         return {}
     try:
-        content: Mapping[str, Any] = json.loads(read_description(dataset, SHORTCUTS))
+        content: JsonObject = json.loads(read_description(dataset, SHORTCUTS))
         return {
-            config: {key: attacks[0][key] for key in _ATTACK_KEYS} for config, attacks in content.items() if attacks
+            config: {key: attacks[0][key] for key in _ATTACK_KEYS}
+            | {key: attacks[0][key] for key in _COUNT_KEYS if key in attacks[0]}
+            for config, attacks in content.items()
+            if attacks
         }
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         problem = f"has no results of blind attackers ({type(error).__name__}: {error})"

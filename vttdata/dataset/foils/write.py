@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from vttdata.dataset.card.sections import (
     Tables,
@@ -24,20 +23,22 @@ from vttdata.dataset.card.sections import (
     format_table,
     format_uses,
 )
-from vttdata.dataset.columns import columns_of, table_schema
 from vttdata.dataset.description_files import write_description
-from vttdata.dataset.foils.statistics import SHORTCUTS
+from vttdata.dataset.foils.statistics import write_attacks
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.dataset.rows import make_row
+from vttdata.dataset.rows import FoilRow, ParagraphRow, QuestionRow, SwapRow, columns_of, fill, question_row
+from vttdata.dataset.schema import table_schema
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.blind.accuracy import select_references
-from vttdata.generate.foils.blind.attacker import TextPair
-from vttdata.generate.foils.blind.questions import QuestionAttack, question_rows, question_sentence
-from vttdata.generate.foils.blind.shortcuts import Attack, attack_rows, attack_sentences
+from vttdata.generate.blind.accuracy import select_references
+from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.questions import QuestionAttack, question_rows, question_sentence
+from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.questions import FoilQuestion
+from vttdata.records import VideoQuestion, to_row
+from vttdata.text.questions import letters
 
 # Input files of the published scoring script of ActivityNet-FOIL: true paragraphs, false ones, and the paragraphs of
 # both annotators with their times.
@@ -47,9 +48,6 @@ EMSCORE_FILES = (
     "anet_entities_test_1.json",
     "anet_entities_test_2.json",
 )
-
-# File of the multiple-choice questions of a dataset, where it has some.
-QUESTIONS = "questions.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +116,13 @@ def write_foils(
         tables = _write_tables(partial, foils)
         if foils.paragraphs:
             _write_emscore_files(partial / "emscore", foil_paragraphs(foils))
-        attacks = {config: [attack.as_json() for attack in results] for config, results in foils.attacks.items()}
-        _write_json(partial / SHORTCUTS, attacks)
-        if foils.questions:
-            with (partial / QUESTIONS).open("w", encoding="utf-8", newline="\n") as stream:
-                for question in foils.questions:
-                    choice = question.choice
-                    row = {
-                        "question_id": question.caption_id,
-                        "video_id": choice.video_id,
-                        "split": question.split or "test",
-                        "supercategory": question.supercategory,
-                        "question": choice.question,
-                        "options": list(choice.options),
-                        "answer": choice.answer,
-                    }
-                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        questions = {"questions": foils.question_attacks} if foils.questions else {}
+        write_attacks(partial, {**foils.attacks, **questions})
         if add_files is not None:
             add_files(partial)
         limitations = [f"`{config}`: {attack_sentences(results)}" for config, results in foils.attacks.items()]
         if foils.questions:
-            limitations.append(f"`{QUESTIONS}`: {question_sentence(foils.question_attacks, len(foils.questions))}")
+            limitations.append(f"`questions`: {question_sentence(foils.question_attacks, len(foils.questions))}")
         body = _format_card(foils, metadata, tables, partial)
         write_description(partial, metadata, tables, body, limitations=limitations)
 
@@ -173,15 +157,16 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
         if paragraph.references:
             for caption_id, span in zip(paragraph.ids, paragraph.spans, strict=True):
                 references[caption_id] = select_references(span, paragraph.reference_spans, paragraph.references)
-    rows: dict[str, dict[str, list[dict[str, Any]]]] = {"foils": {}, "paragraphs": {}}
+    pairs: dict[str, list[FoilRow]] = {}
     for pair in foils.pairs:
-        row = make_row("foils", pair, pair.swap, foils, references=references.get(pair.caption_id, []))
-        rows["foils"].setdefault(pair.split or "test", []).append(row)
+        row = fill(FoilRow, pair, pair.swap, foils, references=references.get(pair.caption_id, []))
+        pairs.setdefault(pair.split or "test", []).append(row)
     split_of = {pair.video_id: pair.split or "test" for pair in foils.pairs}
+    paragraphs: dict[str, list[ParagraphRow]] = {}
     for foiled in foiled_paragraphs:
         paragraph = foiled.paragraph
-        row = make_row(
-            "paragraphs",
+        paragraph_row = fill(
+            ParagraphRow,
             paragraph,
             captions=list(paragraph.texts),
             foils=foiled.foils,
@@ -192,27 +177,50 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
             reference_starts=[start for start, _ in paragraph.reference_spans],
             reference_ends=[end for _, end in paragraph.reference_spans],
         )
-        rows["paragraphs"].setdefault(split_of[paragraph.video_id], []).append(row)
-    rows["swaps"] = {split: _swap_rows(split_rows) for split, split_rows in rows["foils"].items()}
+        paragraphs.setdefault(split_of[paragraph.video_id], []).append(paragraph_row)
+    swaps = {split: _swap_rows(rows) for split, rows in pairs.items()}
+    rows_of: dict[str, Mapping[str, Sequence[object]]] = {"foils": pairs, "paragraphs": paragraphs, "swaps": swaps}
+    rows_of["questions"] = _question_rows(foils)
     tables: dict[str, list[SplitFiles]] = {}
-    for config, splits in rows.items():
+    for config, splits in rows_of.items():
+        schema = table_schema(columns_of(config))
         for split in sorted(splits, key=split_key):
-            written = write_split(dataset, config, split, table_schema(columns_of(config), ()), splits[split])
+            written = write_split(dataset, config, split, schema, map(to_row, splits[split]))
             tables.setdefault(config, []).extend([written] if written else [])
     return tables
 
 
-def _swap_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _question_rows(foils: FoilSet) -> dict[str, list[QuestionRow]]:
+    """Return the rows of the questions of each split."""
+    best = max(foils.question_attacks, key=lambda attack: attack.accuracy, default=None)
+    rows: dict[str, list[QuestionRow]] = {}
+    for number, question in enumerate(foils.questions):
+        choice = question.choice
+        record = VideoQuestion(
+            question_id=question.caption_id,
+            video_id=choice.video_id,
+            kind="multiple_choice",
+            question=choice.question,
+            options=choice.options,
+            labels=letters(len(choice.options)),
+            answer=choice.answer,
+            type=question.supercategory,
+        )
+        blind = None if best is None else best.right[number]
+        rows.setdefault(question.split or "test", []).append(question_row(record, choice.video_id, blind))
+    return rows
+
+
+def _swap_rows(rows: Sequence[FoilRow]) -> list[SwapRow]:
     """Count the swaps in the rows of a split, the most frequent one first."""
-    names = ("concept", "foil_concept", "supercategory")
-    counts = Counter(tuple(row[name] for name in names) for row in rows)
+    counts = Counter((row.concept, row.foil_concept, row.supercategory) for row in rows)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [dict(zip(names, swap, strict=True)) | {"pairs": pairs} for swap, pairs in ranked]
+    return [SwapRow(*swap, pairs) for swap, pairs in ranked]
 
 
 def _write_emscore_files(folder: Path, foiled_paragraphs: Sequence[FoiledParagraph]) -> None:
     """Write the true and the false paragraphs, and those of both annotators in the shape of ActivityNet-Entities."""
-    contents: tuple[dict[str, Any], ...] = ({}, {}, {}, {})
+    contents: tuple[dict[str, object], ...] = ({}, {}, {}, {})
     for foiled in foiled_paragraphs:
         paragraph = foiled.paragraph
         for content, texts in zip(contents, (paragraph.texts, foiled.foils), strict=False):
@@ -232,7 +240,7 @@ def _write_emscore_files(folder: Path, foiled_paragraphs: Sequence[FoiledParagra
         _write_json(folder / name, {"results": content} if index < 2 else content)
 
 
-def _write_json(path: Path, content: Any) -> None:
+def _write_json(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
@@ -272,7 +280,7 @@ def _format_questions(foils: FoilSet) -> str:
     positions = Counter(question.choice.answer for question in foils.questions)
     answers = ", ".join(f"{positions[index]:,}" for index in range(options))
     explanation = (
-        f"`{QUESTIONS}` has {count:,} questions with {options} options: a caption of the video, and foils of it that "
+        f"`questions` has {count:,} questions with {options} options: a caption of the video, and foils of it that "
         "all have another word of one supercategory in the same place. `answer` is the index of the caption in "
         f"`options`, from 0; the positions have {answers} answers. The pairs of `foils` are those of each caption with "
         "each of its foils. "

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting
-from vttdata.generate.foils.blind.learning import margins_by_classifier
+from vttdata.generate.blind.learning import margins_by_classifier
 
 _FOLDS = 5
 

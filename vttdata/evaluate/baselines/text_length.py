@@ -7,6 +7,7 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.baseline import Baseline, Setting
 from vttdata.statistics.arrays import Floats
+from vttdata.text.word_spans import split_words
 
 
 def compare_lengths(setting: Setting) -> Floats:
@@ -18,7 +19,7 @@ def compare_lengths(setting: Setting) -> Floats:
     seconds = np.array(setting.items.seconds, dtype=np.float64)
     if np.isnan(seconds).any():
         raise VttdataError("The length of a clip is unknown, so captions cannot be ranked by it.")
-    words = np.array([len(texts[0].split()) for texts in setting.items.references], dtype=np.float64)
+    words = np.array([len(split_words(texts[0])) for texts in setting.items.references], dtype=np.float64)
     ranks = [np.searchsorted(np.sort(values), values) for values in (words, seconds)]
     distances: Floats = -np.abs(ranks[0][:, np.newaxis] - ranks[1][np.newaxis, :]).astype(np.float64)
     return distances

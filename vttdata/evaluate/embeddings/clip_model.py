@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.embeddings.matching import Tokens, Vectors, unit_vectors
+from vttdata.json_types import JsonObject
 from vttdata.media.pictures import Filter, resize
 from vttdata.text.lm.pretrained import load_pretrained
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 
 # A batch that does not fit into the memory of a GPU is halved.
 _TEXTS_PER_BATCH = 256
@@ -47,7 +52,7 @@ class Preprocessing:
     method: Filter
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Preprocessing:
+    def from_config(cls, config: JsonObject) -> Preprocessing:
         """Read the settings of an image processor of `transformers`.
 
         Raises:
@@ -94,7 +99,9 @@ class ClipModel:
     It is a ``transformers`` model with projections of texts and pictures into one space, with its tokenizer.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, preprocessing: Preprocessing) -> None:
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, preprocessing: Preprocessing
+    ) -> None:
         self._model, self._tokenizer, self._preprocessing = model, tokenizer, preprocessing
 
     @classmethod

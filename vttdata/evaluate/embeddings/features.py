@@ -103,7 +103,12 @@ class FeatureFile:
 
 
 def _split_rows(
-    path: Path, arrays: Mapping[str, NDArray[Any]], names: str, counts: str, vectors: str, beside: NDArray[Any]
+    path: Path,
+    arrays: Mapping[str, NDArray[Any]],
+    names: str,
+    counts: str,
+    vectors: str,
+    beside: NDArray[Any],
 ) -> list[tuple[str, NDArray[Any], Vectors]]:
     """Return the name, the rows of `beside` and the unit vectors of each video or text."""
     missing = [name for name in (names, counts) if name not in arrays]

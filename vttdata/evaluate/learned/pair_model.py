@@ -11,14 +11,19 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.embeddings.matching import unit_vectors
+from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Floats
 from vttdata.text.lm.pretrained import encode_texts, load_pretrained
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 
 HEAD = "head.safetensors"
 SETTINGS = "metric.json"
@@ -28,8 +33,8 @@ SETTINGS = "metric.json"
 class PairModel:
     """Encoder with its tokenizer, and weights of the regression, (3 + d,), the last one the intercept's."""
 
-    encoder: Any
-    tokenizer: Any
+    encoder: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
     head: Floats
 
     @classmethod
@@ -40,7 +45,7 @@ class PairModel:
             VttdataError: if it holds no learned metric, or a library or the device is missing.
         """
         if not (folder / HEAD).is_file():
-            raise VttdataError(f"'{folder}' holds no learned metric ({HEAD}); 'vttdata train-metric' makes one.")
+            raise VttdataError(f"'{folder}' holds no learned metric ({HEAD}); 'vttdata metric train' makes one.")
         encoder, tokenizer = load_pretrained(str(folder), "learned metric", device=device)
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -53,7 +58,7 @@ class PairModel:
             raise VttdataError(f"{folder / HEAD}: its weights do not fit the encoder beside it.")
         return cls(encoder, tokenizer, head)
 
-    def save(self, folder: Path, settings: dict[str, Any], card: str) -> None:
+    def save(self, folder: Path, settings: JsonObject, card: str) -> None:
         """Write the folder."""
         from safetensors.numpy import save_file
 

@@ -14,16 +14,22 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.learned.pair_model import HEAD, PairModel, best_similarity, pair_features
 from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Floats
 from vttdata.statistics.hypothesis_tests import williams
 from vttdata.text.lm.pretrained import embed_batch, load_pretrained, name_of_model, split_revision
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 
 # Penalties of the frozen regression's squared weights, beside the mean squared error; chosen by folds of videos.
 _RIDGE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
@@ -31,7 +37,7 @@ _FOLDS = 5
 # Of the encoder that is trained from scratch.
 _VOCABULARY, _WIDTH, _LAYERS, _HEADS = 8000, 128, 2, 4
 _TEMPERATURE = 0.05
-_CHECKPOINT = ".training"
+_CHECKPOINT = ".vttdata-training"
 
 
 _CARD_HEAD = """---
@@ -41,7 +47,7 @@ tags: [captioning-metric]
 # Learned captioning metric
 
 Predicts people's scores of a caption from the caption and its references; it does not see the video. Written by
-`vttdata train-metric`, used by `vttdata evaluate ... --metric learned --model learned=FOLDER`.
+`vttdata metric train`, used by `vttdata evaluate ... --metric learned --model learned=FOLDER`.
 """
 
 
@@ -209,7 +215,7 @@ def _first_model(
     return PairModel(encoder, tokenizer, head)
 
 
-def _build_encoder(texts: Sequence[str], seed: int, device: str) -> tuple[Any, Any]:
+def _build_encoder(texts: Sequence[str], seed: int, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Return a small transformer with drawn weights and a tokenizer trained on texts."""
     try:
         import torch
@@ -284,21 +290,21 @@ class _Checkpoint:
                 f"'{out}' holds the beginning of another training; continue that one, or name another folder."
             )
 
-    def _state(self) -> dict[str, Any] | None:
+    def _state(self) -> dict[str, torch.Tensor] | None:
         try:
             state = json.loads((self.folder / "state.json").read_bytes())
         except (OSError, ValueError):
             return None
         return state if isinstance(state, dict) and isinstance(state.get("epochs"), int) else None
 
-    def read(self) -> tuple[int, dict[str, Any]]:
+    def read(self) -> tuple[int, JsonObject]:
         """Return how many epochs are finished, and the tensors."""
         from safetensors.torch import load_file
 
         state = self._state()
         return (state["epochs"], load_file(self.folder / state["file"])) if state else (0, {})
 
-    def write(self, epochs: int, tensors: dict[str, Any]) -> None:
+    def write(self, epochs: int, tensors: dict[str, torch.Tensor]) -> None:
         """Keep the state after some epochs."""
         from safetensors.torch import save_file
 
@@ -377,12 +383,12 @@ class _Trainer:
             torch.nn.utils.clip_grad_norm_(self.model.encoder.parameters(), 1.0)
             self.optimizer.step()
 
-    def _embed(self, texts: Sequence[str]) -> Any:
+    def _embed(self, texts: Sequence[str]) -> torch.Tensor:
         import torch
 
         return torch.nn.functional.normalize(embed_batch(self.model.encoder, self.model.tokenizer, texts), dim=1)
 
-    def _pair_losses(self, rng: np.random.Generator) -> Iterator[Any]:
+    def _pair_losses(self, rng: np.random.Generator) -> Iterator[torch.Tensor]:
         """Yield the loss of each batch: which of the batch's captions is of the same video (InfoNCE)."""
         import torch
 
@@ -400,7 +406,7 @@ class _Trainer:
             target = torch.arange(len(rows), device=first.device)
             yield torch.nn.functional.cross_entropy(first @ second.T / _TEMPERATURE, target)
 
-    def _score_losses(self, rng: np.random.Generator) -> Iterator[Any]:
+    def _score_losses(self, rng: np.random.Generator) -> Iterator[torch.Tensor]:
         """Yield the squared error of each batch of judged captions with one of their references each."""
         import torch
 
@@ -413,7 +419,7 @@ class _Trainer:
             human = torch.tensor([row[2] for row in rows], dtype=torch.float32, device=u.device)
             yield torch.nn.functional.mse_loss(features @ self.head[:-1] + self.head[-1], human)
 
-    def _tensors(self, before: Sequence[Floats]) -> dict[str, Any]:
+    def _tensors(self, before: Sequence[Floats]) -> dict[str, torch.Tensor]:
         import torch
 
         tensors = {f"encoder.{name}": tensor for name, tensor in self.model.encoder.state_dict().items()}
@@ -422,14 +428,14 @@ class _Trainer:
             tensors |= {f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in state.items()}
         return tensors | {f"similarity.{number}": torch.from_numpy(values) for number, values in enumerate(before)}
 
-    def _restore(self, tensors: dict[str, Any]) -> None:
+    def _restore(self, tensors: dict[str, torch.Tensor]) -> None:
         import torch
 
         part = "encoder."
         self.model.encoder.load_state_dict({n.removeprefix(part): t for n, t in tensors.items() if n.startswith(part)})
         with torch.no_grad():
             self.head.copy_(tensors["head"])
-        states: dict[int, dict[str, Any]] = {}
+        states: dict[int, dict[str, torch.Tensor]] = {}
         for name, tensor in tensors.items():
             kind, _, rest = name.partition(".")
             if kind == "optimizer":
@@ -461,7 +467,7 @@ def verdict(results: Sequence[HeldOut]) -> str:
     )
 
 
-def _card(settings: Mapping[str, Any], train: Sequence[JudgedCaptions], results: Sequence[HeldOut]) -> str:
+def _card(settings: JsonObject, train: Sequence[JudgedCaptions], results: Sequence[HeldOut]) -> str:
     rows = [f"| {r.name} | {r.captions:,} | {r.r:.3f} | {r.similarity:.3f} | {r.p:.3g} |" for r in results]
     table = [
         "| held out | captions | r with people | r of the plain similarity | p (Williams) |",

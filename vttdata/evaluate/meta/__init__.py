@@ -1,5 +1,5 @@
-"""Compare metrics and evaluations with human judgments: ``vttdata evaluate-metric``, `evaluate_metrics`."""
+"""Compare metrics and evaluations with human judgments: ``vttdata metric test``, `evaluate_metrics`."""
 
-from vttdata.evaluate.meta.comparison import evaluate_metrics
+from vttdata.evaluate.meta.comparison import ComparisonSettings, evaluate_metrics
 
-__all__ = ["evaluate_metrics"]
+__all__ = ["ComparisonSettings", "evaluate_metrics"]

@@ -31,14 +31,14 @@ def scan_alignment(table: JudgmentTable) -> list[OffsetScan]:
     captions, references = {}, [list[str]() for _ in items]
     for system, rows in lines.items():
         captions[system] = [(table.candidates[row] or "") if row >= 0 else "" for row in rows]
-        for place, row in enumerate(rows):
-            if row >= 0 and len(table.references[row]) > len(references[place]):
-                references[place] = list(table.references[row])
+        for position, row in enumerate(rows):
+            if row >= 0 and len(table.references[row]) > len(references[position]):
+                references[position] = list(table.references[row])
     people = next(iter(reversed(table.human_scores.values())))
     scores = (
-        (system, place, float(people[row]))
+        (system, position, float(people[row]))
         for system, rows in lines.items()
-        for place, row in enumerate(rows)
+        for position, row in enumerate(rows)
         if row >= 0 and not math.isnan(people[row])
     )
     return scan_offsets(table.name, captions, references, scores)
@@ -109,11 +109,11 @@ def correlate_at_offsets(table: JudgmentTable, scores: Floats, people: Floats) -
 def rows_by_system(table: JudgmentTable) -> tuple[Mapping[str, Sequence[int]] | None, list[str]]:
     """Return for each system the row of every item in order, -1 where it has none; None where too few are known."""
     items = table.items
-    place = {item: number for number, item in enumerate(items)}
+    position_of = {item: number for number, item in enumerate(items)}
     lines: dict[str, list[int]] = {}
     for row, (system, video_id) in enumerate(zip(table.systems, table.video_ids, strict=True)):
         if not table.human[row]:
-            lines.setdefault(system, [-1] * len(items))[place[video_id]] = row
+            lines.setdefault(system, [-1] * len(items))[position_of[video_id]] = row
     known = sum(row >= 0 for rows in lines.values() for row in rows)
     has_texts = all(candidate is not None for candidate in table.candidates) and all(table.references)
     enough = bool(lines) and "" not in lines and known >= _LEAST_KNOWN * len(lines) * len(items)

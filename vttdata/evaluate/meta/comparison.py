@@ -1,4 +1,4 @@
-"""Compare metrics with people on sets of judgments, and with altered captions: ``vttdata evaluate-metric``.
+"""Compare metrics with people on sets of judgments, and with altered captions: ``vttdata metric test``.
 
 Reads the sets, scores their captions, measures agreement, tests metrics against each other, and ranks them over sets.
 """
@@ -11,9 +11,10 @@ import math
 import os
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offset
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
-from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
+from vttdata.evaluate.meta.scoring import ScoreFile, look_up_scores, read_scores, score_table
 from vttdata.evaluate.meta.stress import StressResult, StressSet, stress
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
 from vttdata.evaluate.metrics import DEFAULT_METRICS
@@ -39,35 +40,11 @@ Columns = dict[str, ColumnScores]
 """Name of a metric's column -> scores of the rows of a table."""
 
 
-def evaluate_metrics(
-    judgments: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    metrics: Sequence[str | CaptioningMetric] = (),
-    scores: Sequence[str | os.PathLike[str]] = (),
-    *,
-    candidates: str | os.PathLike[str] | None = None,
-    references: str | os.PathLike[str] | None = None,
-    offset: int = 0,
-    leave_out: Sequence[str] = (),
-    human: bool = False,
-    curve: bool = False,
-    split: str | None = None,
-    tokenizer: str = "ptb-3.4.1",
-    inputs: MetricInputs | None = None,
-    seed: int = 0,
-    draws: int = DRAWS,
-    cache: Path | None = None,
-) -> MetricReport:
-    """Compare metrics with people, and with captions that were made worse.
+@dataclass(frozen=True, slots=True)
+class ComparisonSettings:
+    """How judgments and captions are read, and metrics compared.
 
-    Args:
-        judgments: one or several of: a dataset with judgments; a folder of `vttdata hits score`; the folder or a file
-            of Flickr8k's judgments; a table, see `read_judgment_table`; a set of foils or a dataset with captions,
-            whose true captions a metric should prefer to altered ones.
-        metrics: captioning metrics or their columns, by name or made already; by default BLEU, ROUGE-L, CIDEr-D and
-            chrF where there are no `scores`.
-        scores: tables of anybody's scores, see `read_scores`; each is named by its file.
-        candidates: table of the captions of systems, for judgments without texts.
-        references: dataset or table of human captions, for judgments without them.
+    Fields:
         offset: of ids, see `read_judgment_table`.
         leave_out: systems that do not count.
         human: whether judged captions by people count as those of systems.
@@ -78,58 +55,136 @@ def evaluate_metrics(
         seed: of the draws of videos.
         draws: number of draws.
         cache: folder for scores and results by content; by default ``.metrics`` in ``VTTDATA_HOME``.
+    """
+
+    offset: int = 0
+    leave_out: Sequence[str] = ()
+    human: bool = False
+    curve: bool = False
+    split: str | None = None
+    tokenizer: str = "ptb-3.4.1"
+    inputs: MetricInputs = field(default_factory=MetricInputs)
+    seed: int = 0
+    draws: int = DRAWS
+    cache: Path | None = None
+
+
+def evaluate_metrics(
+    judgments: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    metrics: Sequence[str | CaptioningMetric] = (),
+    scores: Sequence[str | os.PathLike[str]] = (),
+    *,
+    candidates: str | os.PathLike[str] | None = None,
+    references: str | os.PathLike[str] | None = None,
+    settings: ComparisonSettings = ComparisonSettings(),
+) -> MetricReport:
+    """Compare metrics with people, and with captions that were made worse.
+
+    Args:
+        judgments: one or several of: a dataset with judgments; a folder of `vttdata people score`; the folder or a file
+            of Flickr8k's judgments; a table, see `read_judgment_table`; a set of foils or a dataset with captions,
+            whose true captions a metric should prefer to altered ones.
+        metrics: captioning metrics or their columns, by name or made already; by default BLEU, ROUGE-L, CIDEr-D and
+            chrF where there are no `scores`.
+        scores: tables of anybody's scores, see `read_scores`; each is named by its file.
+        candidates: table of the captions of systems, for judgments without texts.
+        references: dataset or table of human captions, for judgments without them.
+        settings: how judgments and captions are read, and metrics compared.
 
     Raises:
         VttdataError: if something cannot be read, ids do not lead to the right captions, a set has nothing to compare,
             or no metric can be computed; the message says what to do.
     """
-    if seed < 0 or draws < 1:
-        raise VttdataError(f"The seed must not be negative, and there must be a draw, not {seed} and {draws}.")
+    if settings.seed < 0 or settings.draws < 1:
+        raise VttdataError(
+            f"The seed must not be negative, and there must be a draw, not {settings.seed} and {settings.draws}."
+        )
     sources = [judgments] if isinstance(judgments, (str, os.PathLike)) else list(judgments)
-    cache = cache or builds_folder() / ".metrics"
-    report = MetricReport(seed=seed, draws=draws)
+    report = MetricReport(seed=settings.seed, draws=settings.draws)
     files = {Path(file).stem: read_scores(Path(file)) for file in scores}
     if len(files) < len(scores):
         raise VttdataError("Two files of scores have the same name, which names their metrics.")
-    names = [metric for metric in metrics if isinstance(metric, str)] or (
-        DEFAULT_METRICS if not (metrics or scores) else ()
-    )
     read = read_inputs(
         [os.fspath(source) for source in sources],
         candidates=Path(candidates) if candidates is not None else None,
         references=os.fspath(references) if references is not None else None,
-        offset=offset,
-        split=split,
+        offset=settings.offset,
+        split=settings.split,
     )
-    families = [metric for metric in metrics if not isinstance(metric, str)]
-    inputs = name_local_videos(inputs or MetricInputs(), read.datasets)
-    families += load_metrics(names, tokenizer, cache, inputs, report.unavailable) if names else []
-    wanted = {*names, *(metric.name for metric in metrics if not isinstance(metric, str))}
-    clash = next((name for name in files if any(name in metric.columns for metric in families)), None)
-    if clash is not None:
-        raise VttdataError(f"A file of scores has the name of the metric '{clash}', which is computed too; rename it.")
-    report.signatures.update({metric.name: metric.signature() for metric in families})
-    known = {system for table in read.judgments for system in table.systems}
-    family_of = {column: metric.name for metric in families for column in metric.columns}
+    compared = _load_compared(metrics, files, read.datasets, settings, report.unavailable)
+    report.signatures.update({metric.name: metric.signature() for metric in compared.families})
+    systems = {system for table in read.judgments for system in table.systems}
     for table in read.judgments:
-        note = check_alignment(table)
-        # A system may be in one set only.
-        absent = known - set(table.systems)
-        chosen = table.without([system for system in leave_out if system not in absent], people=not human)
-        columns = score_metrics(chosen, families, report.unavailable)
-        columns = {name: values for name, values in columns.items() if {name, family_of.get(name)} & wanted}
-        by_file = {name: look_up_scores(file, chosen) for name, file in files.items()}
-        columns |= {name: values for name, values in by_file.items() if np.isfinite(values.items[chosen.judged]).any()}
-        set_report = compare_set(chosen, columns, seed=seed, draws=draws, cache=cache)
-        if note is not None:
-            set_report.notes.append(note)
-        if curve:
-            set_report.references.update(reference_curve(chosen, families, list(set_report.metrics)))
-        report.sets.append(set_report)
+        report.sets.append(_compare_judgments(table, systems, compared, settings, report.unavailable))
     _check_files(files, report, read.judgments)
     for pairs in read.pairs:
-        report.stress.append(stress_metrics(pairs, families, wanted, seed, draws))
+        report.stress.append(stress_metrics(pairs, compared, settings.seed, settings.draws))
     report.ranking.extend(rank_metrics(report.sets))
+    return report
+
+
+class Compared(NamedTuple):
+    """What is compared: metrics that are computed, of which some columns are wanted, and files of scores by name."""
+
+    families: Sequence[CaptioningMetric]
+    wanted: Set[str]
+    files: Mapping[str, ScoreFile]
+    cache: Path
+
+    def is_wanted(self, column: str, metric: str | None) -> bool:
+        """Return whether a column was asked for, by its own name or by that of its metric."""
+        return column in self.wanted or metric in self.wanted
+
+
+def _load_compared(
+    metrics: Sequence[str | CaptioningMetric],
+    files: Mapping[str, ScoreFile],
+    datasets: Sequence[Path],
+    settings: ComparisonSettings,
+    unavailable: dict[str, str],
+) -> Compared:
+    """Load the metrics that are named; those that cannot be computed are put into `unavailable`."""
+    made = [metric for metric in metrics if not isinstance(metric, str)]
+    names = [metric for metric in metrics if isinstance(metric, str)]
+    if not (metrics or files):
+        names = [*DEFAULT_METRICS]
+    cache = settings.cache or builds_folder() / ".metrics"
+    inputs = name_local_videos(settings.inputs, datasets)
+    families = [*made, *(load_metrics(names, settings.tokenizer, cache, inputs, unavailable) if names else ())]
+    duplicate_name = next((name for name in files if any(name in metric.columns for metric in families)), None)
+    if duplicate_name is not None:
+        raise VttdataError(
+            f"A file of scores has the name of the metric '{duplicate_name}', which is computed too; rename it."
+        )
+    return Compared(families, {*names, *(metric.name for metric in made)}, files, cache)
+
+
+def _compare_judgments(
+    table: JudgmentTable,
+    systems: Set[str],
+    compared: Compared,
+    settings: ComparisonSettings,
+    unavailable: dict[str, str],
+) -> SetReport:
+    """Compare everything with the judgments of one set; `systems` are those of all sets."""
+    note = check_alignment(table)
+    # A system may be in one set only.
+    absent = systems - set(table.systems)
+    left_out = [system for system in settings.leave_out if system not in absent]
+    chosen = table.without(left_out, people=not settings.human)
+    family_of = {column: metric.name for metric in compared.families for column in metric.columns}
+    columns = {
+        name: values
+        for name, values in score_metrics(chosen, compared.families, unavailable).items()
+        if compared.is_wanted(name, family_of.get(name))
+    }
+    by_file = {name: look_up_scores(file, chosen) for name, file in compared.files.items()}
+    columns |= {name: values for name, values in by_file.items() if np.isfinite(values.items[chosen.judged]).any()}
+    report = compare_set(chosen, columns, seed=settings.seed, draws=settings.draws, cache=compared.cache)
+    if note is not None:
+        report.notes.append(note)
+    if settings.curve:
+        report.references.update(reference_curve(chosen, compared.families, list(report.metrics)))
     return report
 
 
@@ -250,9 +305,9 @@ def reference_curve(
     for number in range(1, most + 1):
         values: dict[str, list[float]] = {}
         for start in range(most if number < most else 1):
-            places = [(start + step) % most for step in range(number)]
+            indices = [(start + step) % most for step in range(number)]
             fewer = dataclasses.replace(
-                table, references=[[texts[place] for place in places] for texts in table.references]
+                table, references=[[texts[index] for index in indices] for texts in table.references]
             )
             for name, scores in score_metrics(fewer, families, {}).items():
                 if name in names:
@@ -264,14 +319,12 @@ def reference_curve(
     return curve
 
 
-def stress_metrics(
-    pairs: StressSet, families: Sequence[CaptioningMetric], wanted: set[str], seed: int, draws: int
-) -> StressReport:
+def stress_metrics(pairs: StressSet, compared: Compared, seed: int, draws: int) -> StressReport:
     """Compare true captions with altered ones by all metrics that are wanted."""
     results: dict[str, Mapping[tuple[str, str | None], StressResult]] = {}
-    for metric in families:
+    for metric in compared.families:
         for name, parts in stress(pairs, metric, seed=seed, draws=draws).items():
-            if {name, metric.name} & wanted:
+            if compared.is_wanted(name, metric.name):
                 results[name] = parts
     return StressReport(pairs.name, results, list(pairs.notes))
 
@@ -291,8 +344,8 @@ def rank_metrics(sets: Sequence[SetReport]) -> list[Rank]:
     if len(sets) < 2 or len(complete) < 2:
         return []
     ranks: dict[str, list[float]] = {name: [] for name in complete}
-    for place in range(len(sets)):
-        column = {name: values[place] for name, values in complete.items()}
+    for set_index in range(len(sets)):
+        column = {name: values[set_index] for name, values in complete.items()}
         for name, value in column.items():
             above = sum(other > value for other in column.values())
             equal = sum(other == value for other in column.values())

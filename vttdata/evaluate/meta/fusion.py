@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.agreement import Draws, estimate_draws
@@ -23,6 +23,7 @@ from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_tab
 from vttdata.evaluate.metric import MetricInputs, load_metric
 from vttdata.evaluate.report import Estimate
 from vttdata.files.table_formats import as_plain
+from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import builds_folder
 from vttdata.statistics.arrays import Floats
 from vttdata.statistics.correlation import pearson_in_draws
@@ -55,7 +56,7 @@ class ScoredSet:
     name: str
     scores: Floats
     human: Floats
-    sources: np.ndarray[Any, np.dtype[np.int64]]
+    sources: npt.NDArray[np.int64]
     draws: Floats
 
     @property
@@ -104,7 +105,7 @@ class Fusion:
     settings: Sequence[Transfer]
     left_out: Sequence[Transfer]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return what JSON can hold."""
         return {
             "coefficients": {
@@ -121,7 +122,7 @@ class Fusion:
     def as_text(self) -> str:
         """Return tables for people."""
         head = ["fitted on", *self.metrics]
-        rows: list[list[Any]] = [head]
+        rows: list[list[object]] = [[*head]]
         rows += [
             [name, *(f"{one.score:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in estimates)]
             for name, estimates in self.coefficients.items()
@@ -129,7 +130,7 @@ class Fusion:
         rows.append(["published", *(PUBLISHED.get(metric) for metric in self.metrics)])
         parts = ["Coefficients, with 95 % intervals over videos", as_plain(rows)]
         for title, settings in (("From year to year", self.settings), ("Leaving one year out", self.left_out)):
-            table: list[list[Any]] = [
+            table: list[list[object]] = [
                 ["fitted on", "tried on", "captions", "r", "best metric", "its r", "gain", "p (Williams)"]
             ]
             table += [

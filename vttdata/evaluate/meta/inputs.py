@@ -18,13 +18,13 @@ from vttdata.evaluate.meta.judgments import (
     read_judgment_table,
 )
 from vttdata.evaluate.meta.stress import StressSet, read_stress_set
-from vttdata.export.reader import CaptionCounts, DatasetReader
+from vttdata.export.reader import DatasetReader
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import READ_SUFFIXES, Columns, read_table, required_text
 from vttdata.load.lookup import find_dataset
 from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
 
-# File of `vttdata hits score` with the mean scores of captions.
+# File of `vttdata people score` with the mean scores of captions.
 _CAPTIONS = "captions.csv"
 
 
@@ -47,7 +47,7 @@ def read_inputs(
     """Read sets of judgments, and make pairs of the captions of datasets that have no judgments.
 
     Args:
-        sources: each a table of judgments, a folder of `vttdata hits score` or with files of Flickr8k, or a dataset.
+        sources: each a table of judgments, a folder of `vttdata people score` or with files of Flickr8k, or a dataset.
         candidates: table of the captions of systems, for tables of judgments without texts.
         references: dataset or table of human captions, for tables of judgments without references.
         offset: see `read_judgment_table`.
@@ -85,7 +85,7 @@ def read_inputs(
 def read_candidates(file: Path) -> dict[tuple[str, str], str]:
     """Read the captions of systems: a table with ``video_id``, ``caption`` and, if known, ``system``.
 
-    The manifest of `vttdata hits make` is such a table; its controls are left out.
+    The manifest of `vttdata people export` is such a table; its controls are left out.
 
     Returns:
         (system, video_id) -> caption.
@@ -119,17 +119,16 @@ def read_references(source: str) -> dict[str, list[str]]:
     """
     references: dict[str, list[str]] = {}
     if Path(source).is_file():
-        for caption in read_caption_table(Path(source), None, INPUT_COLUMNS):
-            if caption.author in (None, "human") and caption.caption:
-                references.setdefault(caption.video_id or caption.source or "", []).append(caption.caption)
+        for raw in read_caption_table(Path(source), None, INPUT_COLUMNS):
+            if raw.author in (None, "human") and raw.caption:
+                references.setdefault(raw.video_id or raw.source or "", []).append(raw.caption)
     else:
         dataset = DatasetReader(find_dataset(source))
         dataset.require_captions()
-        counts = CaptionCounts()
         for split in dataset.splits("captions"):
-            for row in dataset.rows("captions", split):
-                for reference in counts.add_human([row]):
-                    references.setdefault(row["video_id"], []).append(reference.text)
+            for caption in dataset.captions(split):
+                if caption.author == "human":
+                    references.setdefault(caption.video_id, []).append(caption.caption)
     if not references:
         raise VttdataError(f"{source}: contains no human captions.")
     return references

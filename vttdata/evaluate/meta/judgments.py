@@ -1,7 +1,7 @@
 """Judgments of captions by people, whatever file they are in, as one table with candidates and references.
 
 Read are datasets with the configuration ``judgments``, Flickr8k's files of experts and of the crowd, ``captions.csv``
-of ``vttdata hits score``, and plain tables. Nothing here computes an agreement.
+of ``vttdata people score``, and plain tables. Nothing here computes an agreement.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from vttdata.evaluate.items import number_sources
 from vttdata.export.reader import DatasetReader
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import Columns, number_or_nan, open_text, read_table
+from vttdata.json_types import Row
 from vttdata.statistics.arrays import Flags, Floats, Integers
 
 EXPERT, CROWD, TOKENS = "ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt", "Flickr8k.token.txt"
@@ -174,10 +175,10 @@ def read_dataset_judgments(folder: Path) -> list[JudgmentTable]:
     dataset = DatasetReader(folder)
     tables = []
     for split in dataset.splits("judgments"):
-        judgments: dict[str, list[dict[str, Any]]] = {}
+        judgments: dict[str, list[Row]] = {}
         for row in dataset.rows("judgments", split):
             judgments.setdefault(f"{row['year']}-{row['annotators']}", []).append(row)
-        captions: dict[str, dict[int, dict[str, Any]]] = {}
+        captions: dict[str, dict[int, Row]] = {}
         for row in dataset.rows("captions", split) if split in dataset.configs.get("captions", {}) else ():
             captions.setdefault(row["video_id"], {})[row["sen_id"]] = row
         sources = {row["video_id"]: row["source_id"] for row in dataset.rows("clips", split, ["video_id", "source_id"])}
@@ -189,12 +190,12 @@ def read_dataset_judgments(folder: Path) -> list[JudgmentTable]:
 
 def join_captions(
     name: str,
-    judgments: Sequence[Mapping[str, Any]],
-    captions: Mapping[str, Mapping[int, Mapping[str, Any]]],
+    judgments: Sequence[Row],
+    captions: Mapping[str, Mapping[int, Row]],
     sources: Mapping[str, str],
 ) -> JudgmentTable:
     """Return a row for each caption of the judged systems, with the means of its judgments."""
-    by_caption: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    by_caption: dict[tuple[str, str], list[Row]] = {}
     for row in judgments:
         by_caption.setdefault((row["system"], row["video_id"]), []).append(row)
     # A caption by a person has the author `human`, and the annotator tells people apart.
@@ -386,35 +387,35 @@ def read_judgment_table(
     return _complete(file, table, candidates, references, offset)
 
 
-def _add_row(captions: dict[tuple[str, str, str], _Judged], place: str, row: Mapping[str, Any]) -> None:
+def _add_row(captions: dict[tuple[str, str, str], _Judged], location: str, row: Row) -> None:
     def cell(names: Sequence[str]) -> str | None:
         value = next((row[name] for name in names if row.get(name) is not None), None)
         return None if value is None else unescape_formula(str(value))
 
     video_id, candidate = cell(_ITEM), cell(_CANDIDATE)
     if not video_id:
-        raise VttdataError(f"{place}: the item is empty.")
+        raise VttdataError(f"{location}: the item is empty.")
     numbers: dict[str, float] = {}
     for name, names in (("score", _SCORE), ("z", ("z",)), ("assessments", ("assessments",))):
         text = cell(names)
         numbers[name] = math.nan if text is None else number_or_nan(text)
         if not math.isfinite(numbers[name]) and (text is not None or name == "score"):
-            raise VttdataError(f"{place}: the {name} is {(text or '')[:40]!a}, which is not a finite number.")
+            raise VttdataError(f"{location}: the {name} is {(text or '')[:40]!a}, which is not a finite number.")
     key = (video_id, cell(("system",)) or "", candidate or "")
-    references = parse_references(place, row)
+    references = parse_references(location, row)
     judged = captions.setdefault(key, _Judged(candidate, references))
     judged.references = judged.references or references
     annotator = cell(_ANNOTATOR) or ""
     if judged.raw and not (annotator and all(judged.raw)):
         what = f"the caption of {video_id[:80]!a}" + (f" by {key[1][:80]!a}" if key[1] else "")
-        raise VttdataError(f"{place}: {what} is duplicated; name who judged it in a column 'annotator'.")
+        raise VttdataError(f"{location}: {what} is duplicated; name who judged it in a column 'annotator'.")
     judged.raw.setdefault(annotator, []).append(numbers["score"])
     judged.z += [] if math.isnan(numbers["z"]) else [numbers["z"]]
     judged.assessments += 1 if math.isnan(numbers["assessments"]) else int(numbers["assessments"])
     judged.human = judged.human or str(row.get("human")).lower() in ("true", "1", "yes") or key[1] == "human"
 
 
-def parse_references(place: str, row: Mapping[str, Any]) -> list[str]:
+def parse_references(location: str, row: Row) -> list[str]:
     """Return the references in a row's cells; raise VttdataError if they are not texts."""
     value = row.get("references")
     if value is None:
@@ -423,10 +424,10 @@ def parse_references(place: str, row: Mapping[str, Any]) -> list[str]:
         try:
             value = json.loads(value)
         except ValueError as error:
-            raise VttdataError(f"{place}: 'references' is not a JSON list of texts ({error}).") from error
+            raise VttdataError(f"{location}: 'references' is not a JSON list of texts ({error}).") from error
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise VttdataError(f"{place}: 'references' is not a list of texts.")
+        raise VttdataError(f"{location}: 'references' is not a list of texts.")
     return texts
 
 
@@ -458,12 +459,12 @@ def _complete(
 def add_candidates(file: Path, table: JudgmentTable, candidates: Candidates, offset: int) -> JudgmentTable:
     """Return the table with the texts of candidates, and rows of those that nobody judged."""
     items = list(dict.fromkeys(video_id for _, video_id in candidates))
-    places = {video_id: place for place, video_id in enumerate(items)}
+    index_of = {video_id: index for index, video_id in enumerate(items)}
 
     def move(video_id: str) -> str:
         if video_id.lstrip("-").isdecimal():
             return str(int(video_id) + offset)
-        return items[(places[video_id] + offset) % len(items)] if video_id in places else video_id
+        return items[(index_of[video_id] + offset) % len(items)] if video_id in index_of else video_id
 
     ids = [move(video_id) for video_id in table.video_ids] if offset else table.video_ids
     judged = {key: row for row, key in enumerate(zip(table.systems, ids, strict=True))}

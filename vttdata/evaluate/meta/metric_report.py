@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import DescribeOSErrors
@@ -16,10 +16,12 @@ from vttdata.evaluate.meta.agreement import LEVELS, PeopleAgreement
 from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
-from vttdata.evaluate.report import Estimate, check_folder, plain_values
+from vttdata.evaluate.report import Estimate, check_folder, plain_values, report_folder
 from vttdata.files.table_formats import align_columns, as_markdown, printable
+from vttdata.json_types import JsonObject
 
 REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
+_COMPARISON = report_folder("a comparison of metrics", REPORT, MARKDOWN, PICTURE)
 
 _LABELS = {"pearson": "r", "spearman": "rho", "kendall_b": "tau-b", "kendall_c": "tau-c"}
 # Columns of the table of a set: heading, level and coefficient.
@@ -120,9 +122,9 @@ class StressReport:
     metrics: Mapping[str, Mapping[tuple[str, str | None], StressResult]]
     notes: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values: metric -> test -> ``all`` and ``parts``."""
-        tests: dict[str, dict[str, dict[str, Any]]] = {}
+        tests: dict[str, dict[str, JsonObject]] = {}
         for metric, results in self.metrics.items():
             for (test, part), result in results.items():
                 entry = tests.setdefault(metric, {}).setdefault(test, {})
@@ -150,7 +152,7 @@ class MetricReport:
     signatures: dict[str, str] = field(default_factory=dict)
     unavailable: dict[str, str] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values under the names of fields; NaN is None, and empty fields are left out."""
         ranking = [rank._asdict() for rank in self.ranking]
         sets = [plain_values(report) | {"headline": report.headline._asdict()} for report in self.sets]
@@ -204,7 +206,7 @@ class MetricReport:
         check_report_folder(folder)
         with (
             DescribeOSErrors(f"{folder}: cannot be written"),
-            replace_folder(folder, marker=REPORT, what="a comparison of metrics") as partial,
+            replace_folder(folder, _COMPARISON) as partial,
         ):
             content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
             (partial / REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
@@ -248,7 +250,7 @@ def check_report_folder(folder: Path) -> None:
     Raises:
         VttdataError: if it holds something else, or lies in a dataset.
     """
-    check_folder(folder, (REPORT, MARKDOWN, PICTURE), "a comparison of metrics")
+    check_folder(folder, _COMPARISON)
 
 
 def set_sections(report: SetReport) -> Iterator[Section]:

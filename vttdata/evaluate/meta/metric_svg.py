@@ -56,7 +56,7 @@ def draw_panel(metrics: Sequence[str], panel: Panel, left: float, top: float) ->
     low, high = axis_range(min([0.0, *ends]), max([*ends, 0.1]))
     bottom = top + len(metrics) * _ROW
 
-    def place(value: float) -> str:
+    def x_of(value: float) -> str:
         return f"{left + _WIDTH * (value - low) / (high - low):.1f}"
 
     title, quantity = (escape(_shorten(text)) for text in (panel.title, panel.quantity))
@@ -67,9 +67,9 @@ def draw_panel(metrics: Sequence[str], panel: Panel, left: float, top: float) ->
     step = (high - low) / 4
     for tick in range(5):
         value = low + tick * step
-        parts.append(f'<path d="M{place(value)} {top}V{bottom}" stroke="{_LIGHT}"/>')
+        parts.append(f'<path d="M{x_of(value)} {top}V{bottom}" stroke="{_LIGHT}"/>')
         parts.append(
-            f'<text x="{place(value)}" y="{bottom + 14}" font-size="10" text-anchor="middle">{value:.2f}</text>'
+            f'<text x="{x_of(value)}" y="{bottom + 14}" font-size="10" text-anchor="middle">{value:.2f}</text>'
         )
     for row, name in enumerate(metrics):
         estimate = panel.estimates.get(name)
@@ -79,9 +79,9 @@ def draw_panel(metrics: Sequence[str], panel: Panel, left: float, top: float) ->
         label = f"{name}: {estimate.score:.3f}"
         if not math.isnan(estimate.low):
             label += f" ({estimate.low:.3f} to {estimate.high:.3f})"
-            line = f"M{place(estimate.low)} {middle}H{place(estimate.high)}"
+            line = f"M{x_of(estimate.low)} {middle}H{x_of(estimate.high)}"
             parts.append(f'<path d="{line}" stroke="{_DOT}" stroke-width="2"/>')
-        dot = f'<circle cx="{place(estimate.score)}" cy="{middle}" r="4" fill="{_DOT}">'
+        dot = f'<circle cx="{x_of(estimate.score)}" cy="{middle}" r="4" fill="{_DOT}">'
         parts.append(f"{dot}<title>{escape(label)}</title></circle>")
     return parts
 

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from vttdata.records import Caption
 from vttdata.statistics.arrays import Floats, Integers
 from vttdata.statistics.bootstrap import resample_scores
 from vttdata.statistics.scores import ColumnScores, ScoredRows
+from vttdata.text.word_spans import find_words
 
 DOUBLED, CUT, OTHER, DEGRADED = "doubled", "cut in half", "of another video", "degraded"
 
@@ -123,46 +125,55 @@ def foil_pairs(folder: Path, dataset: DatasetReader, config: str, split: str | N
     )
 
 
+class Alteration(NamedTuple):
+    """Altered form of the caption of a clip: the clip's row, how it was altered, and the group of its results."""
+
+    row: int
+    test: str
+    text: str
+    group: str | None = None
+
+
 def alter_captions(folder: Path, dataset: DatasetReader, split: str | None) -> StressSet:
     """Return one caption of each clip of a split with its altered forms."""
     clips = read_clips(folder, split=split)
     degraded = read_degraded(dataset, clips)
     chosen: dict[int, int] = {}
     for row, sen_ids in enumerate(clips.sen_ids):
-        places = {hash64("stress", clips.ids[row], sen_id): place for place, sen_id in enumerate(sen_ids)}
-        usable = [point for point, place in places.items() if (clips.ids[row], sen_ids[place]) in degraded]
+        index_of = {hash64("stress", clips.ids[row], sen_id): index for index, sen_id in enumerate(sen_ids)}
+        usable = [point for point, index in index_of.items() if (clips.ids[row], sen_ids[index]) in degraded]
         if usable and len(sen_ids) > 1:
-            chosen[row] = places[min(usable)]
+            chosen[row] = index_of[min(usable)]
     if not chosen:
         raise VttdataError(
             f"{folder}: no clip of '{clips.split}' has two human captions, so none can be compared with altered ones."
         )
-    true = {row: clips.references[row][place] for row, place in chosen.items()}
+    true = {row: clips.references[row][index] for row, index in chosen.items()}
     others = {
-        row: [text for k, text in enumerate(clips.references[row]) if k != place] for row, place in chosen.items()
+        row: [text for k, text in enumerate(clips.references[row]) if k != index] for row, index in chosen.items()
     }
-    altered: list[tuple[int, str, str | None, str]] = []
+    altered: list[Alteration] = []
     for number, (row, text) in enumerate(true.items()):
         worse, group = degraded[clips.ids[row], clips.sen_ids[row][chosen[row]]]
-        altered.append((row, DEGRADED, group, worse))
+        altered.append(Alteration(row, DEGRADED, worse, group))
         # The next clip of another source lends its caption.
         later = itertools.islice(itertools.cycle(true), number + 1, number + len(true))
-        stranger = next((other for other in later if clips.sources[other] != clips.sources[row]), None)
-        if stranger is not None:
-            altered.append((row, OTHER, None, true[stranger]))
-        altered.append((row, DOUBLED, None, f"{text} {text}"))
-        words = text.split()
+        lender = next((other for other in later if clips.sources[other] != clips.sources[row]), None)
+        if lender is not None:
+            altered.append(Alteration(row, OTHER, true[lender]))
+        altered.append(Alteration(row, DOUBLED, f"{text} {text}"))
+        words = find_words(text)
         if len(words) >= _LEAST_WORDS:
-            altered.append((row, CUT, None, " ".join(words[: len(words) // 2])))
-    rows, tests, groups, texts = zip(*altered, strict=True)
+            altered.append(Alteration(row, CUT, " ".join(text[: words[len(words) // 2 - 1][1]].split())))
+    rows = [alteration.row for alteration in altered]
     ids = [clips.ids[row] for row in rows]
     shown = clips.videos
     lost = len(clips.ids) - len(true)
     return StressSet(
         dataset.name.rpartition("/")[2],
-        tests,
-        groups,
-        [([true[row]], [text]) for row, text in zip(rows, texts, strict=True)],
+        [alteration.test for alteration in altered],
+        [alteration.group for alteration in altered],
+        [([true[alteration.row]], [alteration.text]) for alteration in altered],
         [[others[row]] for row in rows],
         ids,
         [[shown[row]] for row in rows],
@@ -202,9 +213,9 @@ def degrade_clips(clips: Items) -> dict[tuple[str, int], tuple[str, str]]:
 
 def name_share(words: int, original: str) -> str:
     """Return the range into which a number of words falls as a share of a caption's words."""
-    share = words / max(len(original.split()), 1)
-    place = next(index for index, limit in enumerate(_SHARES) if share <= limit)
-    return f"{_SHARES[place - 1] if place else 0:.0%} to {_SHARES[place]:.0%} of words"
+    share = words / max(len(find_words(original)), 1)
+    upper = next(index for index, limit in enumerate(_SHARES) if share <= limit)
+    return f"{_SHARES[upper - 1] if upper else 0:.0%} to {_SHARES[upper]:.0%} of words"
 
 
 def stress(
@@ -230,7 +241,7 @@ def stress(
             captions += text
             references += written
             # Each caption of a paragraph has references of its own.
-            items += [f"{item}\0{place}" if len(text) > 1 else item for place in range(len(text))]
+            items += [f"{item}\0{index}" if len(text) > 1 else item for index in range(len(text))]
     starts = np.cumsum([0, *lengths[:-1]])
     results = {}
     for column, scores in score_captions(metric, captions, references, items, videos).items():

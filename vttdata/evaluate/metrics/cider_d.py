@@ -50,3 +50,14 @@ class CiderD(CaptioningMetric):
             similarity += np.divide(dots, scale, out=np.zeros_like(dots), where=scale != 0)
         sums = np.bincount(item_of, similarity * penalty, minlength=len(candidates))
         return {"cider-d": ColumnScores.from_means(10 * sums / len(ORDERS) / per_item)}
+
+    def describe(self, references: Sequence[Sequence[str]]) -> list[str]:
+        """Return a sentence where no n-gram of an item's references has a weight, so that any caption scores 0."""
+        index = index_references(references, self.tokenizer, self.cache)
+        lengths = np.maximum.reduceat(np.max([index.norms[order] for order in ORDERS], axis=0), index.item_starts[:-1])
+        zero = int((lengths == 0).sum())
+        finding = (
+            f"CIDEr-D can only be 0 for {zero:,} of {len(references):,} items: all n-grams of their references are in "
+            "the references of every item, and so have no weight."
+        )
+        return [finding] if zero else []

@@ -1,4 +1,4 @@
-"""Metric learned from people's scores by `vttdata train-metric`: a text encoder and a regression on its embeddings."""
+"""Metric learned from people's scores by `vttdata metric train`: a text encoder and a regression on its embeddings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Learned(CaptioningMetric):
     """Predicted score by people, in standard deviations where it was trained on z-scores."""
 
     columns = ("learned",)
-    needs = "a folder of 'vttdata train-metric': --model learned=FOLDER, and pip install 'vttdata[lm]'"
+    needs = "a folder of 'vttdata metric train': --model learned=FOLDER, and pip install 'vttdata[lm]'"
     uses_tokens = False
 
     @cached_property
@@ -30,7 +30,7 @@ class Learned(CaptioningMetric):
     def unavailable(self) -> str | None:
         """Return that no model is named, or which library is missing."""
         if self.inputs.model_of(self.name) is None:
-            return "A learned metric is named with --model learned=FOLDER; 'vttdata train-metric' makes one."
+            return "A learned metric is named with --model learned=FOLDER; 'vttdata metric train' makes one."
         return explain_missing()
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, ColumnScores]:

@@ -29,6 +29,7 @@ class Meteor(CaptioningMetric):
 
     columns = ("meteor",)
     needs = INSTALL
+    english_only = True
 
     def options(self) -> Mapping[str, str]:
         """Return the version of the program."""

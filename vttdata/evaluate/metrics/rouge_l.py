@@ -81,9 +81,9 @@ def _positions(candidates: Texts, references: Texts, item_of: IntArray) -> NDArr
     bits = np.zeros(len(codes) + 1, dtype=np.uint64)
     np.bitwise_or.at(bits, inverse, np.left_shift(np.uint64(1), position[within].astype(np.uint64)))
     sought = np.repeat(item_of, references.lengths) * bound + references.ids
-    place = np.searchsorted(codes, sought)
-    found = np.append(codes, -1)[place] == sought
-    return bits[np.where(found, place, len(codes))]
+    positions = np.searchsorted(codes, sought)
+    found = np.append(codes, -1)[positions] == sought
+    return bits[np.where(found, positions, len(codes))]
 
 
 def _ids(texts: Texts, number: np.integer) -> list[int]:

@@ -23,6 +23,7 @@ class Spice(CaptioningMetric):
 
     columns = ("spice",)
     needs = f"{INSTALL}, Java 8 to {NEWEST_JAVA}; then python -m pycocoevalcap.spice.get_stanford_models"
+    english_only = True
 
     def options(self) -> Mapping[str, str]:
         """Return the version of the program."""

@@ -14,6 +14,7 @@ from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metrics import DEFAULT_METRICS
 from vttdata.evaluate.predictions import Matched, match_predictions, read_captions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.text.damage import find_text_damage
 
 
 class CaptioningTask:
@@ -56,7 +57,10 @@ class CaptioningTask:
                 columns |= {name: ScoreColumn(values, every) for name, values in scores.items()}
         if not columns:
             raise VttdataError(" ".join(failed.values()))
-        return Scored(columns, predictions.counts, describe_captions(predictions.values, items), texts, failed)
+        findings = describe_captions(predictions.values, items)
+        for metric in scoring.metrics:
+            findings += metric.describe(items.references) if metric.name not in failed else []
+        return Scored(columns, predictions.counts, findings, texts, failed)
 
     def from_baseline(self, name: str, scoring: Scoring) -> Scored:
         """Score the captions of a baseline."""
@@ -72,7 +76,7 @@ class CaptioningTask:
 
 
 def describe_captions(captions: Sequence[str | None], items: Items) -> list[str]:
-    """Return what is odd about captions: empty, all the same, or copied from the references."""
+    """Return what is odd about captions: empty, all the same, damaged, or copied from the references."""
     present = [caption for caption in captions if caption is not None]
     empty = sum(not caption.strip() for caption in present)
     copied = sum(
@@ -82,6 +86,12 @@ def describe_captions(captions: Sequence[str | None], items: Items) -> list[str]
     findings = [f"Captions that are empty: {empty:,}."] if empty else []
     if len(present) > 1 and len(set(present)) == 1:
         findings.append(f"All {len(present):,} captions are the same: {present[0][:80]!a}.")
+    damaged = [caption for caption in present if find_text_damage(caption) is not None]
+    if damaged:
+        findings.append(
+            f"Captions with damaged characters, read in another encoding or lost (U+FFFD): {len(damaged):,}, such as "
+            f"{damaged[0][:80]!r}."
+        )
     if copied:
         share = copied / len(captions)
         findings.append(f"Captions that are word for word a reference of their clip: {copied:,} ({share:.1%}).")

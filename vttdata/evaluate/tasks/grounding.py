@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,10 @@ from vttdata.statistics.scores import ColumnScores
 Span = tuple[float, float]
 
 CUTS = (1, 5)
-THRESHOLDS = (0.3, 0.5, 0.7)
+THRESHOLDS = (Fraction(3, 10), Fraction(1, 2), Fraction(7, 10))
+
+# An overlap of floats this near a threshold is computed exactly; its rounding error is far below.
+_NEAR = 1e-6
 
 _COLUMNS = Columns(
     ("video_id", "start", "end", "score"), (("video_id",), ("start",), ("end",)), ("start", "end", "score")
@@ -81,6 +85,19 @@ def temporal_iou(prediction: Span, truth: Span) -> float:
     return intersection / (max(prediction[1], truth[1]) - min(prediction[0], truth[0]))
 
 
+def meets_threshold(prediction: Span, truth: Span, threshold: Fraction) -> bool:
+    """Return whether the tIoU of two spans is a threshold, above 0, or more.
+
+    Times are taken as the decimal numbers that they are written as, so that what is exactly at it reaches it.
+    """
+    overlap = temporal_iou(prediction, truth)
+    if abs(overlap - threshold) > _NEAR:
+        return overlap > threshold
+    (start, end), (true_start, true_end) = ([Fraction(repr(time)) for time in span] for span in (prediction, truth))
+    intersection = min(end, true_end) - max(start, true_start)
+    return intersection >= threshold * (max(end, true_end) - min(start, true_start))
+
+
 def read_spans(path: Path) -> Iterator[tuple[str, list[Span]]]:
     """Yield the id of each query and its predicted spans, the best first.
 
@@ -124,7 +141,7 @@ def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> t
     alike = find_repeated_queries(items)
     truths = [[span] for span in items.spans]
     columns = _measure("grounding", predictions, truths)
-    findings = []
+    findings = describe_units(predictions, items)
     empty = sum(end <= start for start, end in items.spans)
     if empty:
         findings.append(f"Annotated spans that end where they start or before, which nothing can overlap: {empty:,}.")
@@ -136,6 +153,25 @@ def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> t
         accepted = [[items.spans[other] for other in (index, *alike.get(index, ()))] for index in range(len(truths))]
         columns |= _measure("grounding-verbatim", predictions, accepted)
     return columns, findings
+
+
+def describe_units(predictions: Sequence[Sequence[Span] | None], items: Items) -> list[str]:
+    """Return a sentence where predicted spans are hardly in seconds: shares of videos, or numbers beyond any span."""
+    ends = [end for spans in predictions for _, end in spans or ()]
+    true_ends = [end for _, end in items.spans if math.isfinite(end)]
+    if not ends or not true_ends:
+        return []
+    if max(ends) <= 1 < float(np.median(true_ends)):
+        return [
+            f"All predicted spans lie within 0 and 1, but annotated ones end at up to {max(true_ends):g} s; spans are "
+            "in seconds, so multiply shares of a video by its length."
+        ]
+    if float(np.median(ends)) > 2 * max(true_ends):
+        return [
+            f"Most predicted spans end after {2 * max(true_ends):g}, but annotated ones end at up to "
+            f"{max(true_ends):g} s; spans are in seconds, not in frames or milliseconds."
+        ]
+    return []
 
 
 def find_repeated_queries(items: Items) -> Mapping[int, Sequence[int]]:
@@ -163,10 +199,13 @@ def _measure(
     several = any(len(values) > 1 for values in overlaps)
     columns = {}
     for cut in CUTS if several else CUTS[:1]:
-        best = np.array([max(values[:cut], default=0.0) for values in overlaps])
         for threshold in THRESHOLDS:
-            hits = ColumnScores.from_means((best >= threshold).astype(float))
-            columns[f"{family}/r{cut}@{threshold}"] = ScoreColumn(hits, every, binary=True)
+            hits = [
+                any(meets_threshold(span, truth, threshold) for span in (spans or ())[:cut] for truth in accepted)
+                for spans, accepted in zip(predictions, truths, strict=True)
+            ]
+            column = ScoreColumn(ColumnScores.from_means(np.array(hits, dtype=float)), every, binary=True)
+            columns[f"{family}/r{cut}@{float(threshold)}"] = column
     first = np.array([values[0] if values else 0.0 for values in overlaps])
     columns[f"{family}/miou"] = ScoreColumn(ColumnScores.from_means(first), every)
     return columns

@@ -44,7 +44,7 @@ class RetrievalPredictions(NamedTuple):
     `scores` are similarities, or of a run query -> video -> score.
     """
 
-    place: str
+    location: str
     scores: Similarity | Mapping[str, Mapping[str, float]]
 
 
@@ -74,11 +74,11 @@ class RetrievalTask:
         Raises:
             VttdataError: if ids do not match, or a similarity is NaN.
         """
-        place, scores = predictions
+        location, scores = predictions
         options = scoring.items, scoring.rule, scoring.relevance
         if isinstance(scores, Similarity):
-            return Scored(*score_similarity(place, scores, *options))
-        return Scored(*score_run(place, scores, *options))
+            return Scored(*score_similarity(location, scores, *options))
+        return Scored(*score_run(location, scores, *options))
 
     def from_baseline(self, name: str, scoring: Scoring) -> Scored:
         """Score the similarities of a baseline."""
@@ -183,7 +183,7 @@ def choose_queries(items: Items, query_ids: Sequence[str] | None, rows: int) -> 
 
 
 def score_similarity(
-    place: str,
+    location: str,
     similarity: Similarity,
     items: Items,
     rule: MatchRule = REFUSE,
@@ -192,7 +192,7 @@ def score_similarity(
     """Score both directions from a matrix.
 
     Args:
-        place: name of the file, for messages.
+        location: name of the file, for messages.
         similarity: of queries and videos, in any order.
         items: clips with their captions.
         rule: what happens to missing and unknown queries and videos; the worst score is the last rank.
@@ -210,13 +210,13 @@ def score_similarity(
         findings.append("The matrix has no ids; its rows and columns are taken to be in the order of the dataset.")
         if scores.shape[1] != len(items.ids):
             raise VttdataError(
-                f"{place}: the matrix has {scores.shape[1]:,} columns, but the split has {len(items.ids):,} clips."
+                f"{location}: the matrix has {scores.shape[1]:,} columns, but the split has {len(items.ids):,} clips."
             )
     query_ids = queries.ids if similarity.query_ids is None else similarity.query_ids
     video_ids = items.ids if similarity.video_ids is None else similarity.video_ids
     of_queries, of_videos = (
         match_predictions(
-            place,
+            location,
             zip(names, range(len(names)), strict=True),
             expected,
             rule,
@@ -234,7 +234,7 @@ def score_similarity(
         if (nan := np.argwhere(np.isnan(scores[start : start + 4096]))).size:
             row, column = nan[0].tolist()
             query, video = queries.ids[rows.index(start + row)], items.ids[columns.index(column)]
-            raise VttdataError(f"{place}: the similarity of {query!a} and {video!a} is not a number (NaN).")
+            raise VttdataError(f"{location}: the similarity of {query!a} and {video!a} is not a number (NaN).")
     result: dict[str, ScoreColumn] = {}
     every_video = np.arange(len(items.ids))
     for suffix, relevant in queries.relevances(items, relevance):
@@ -259,7 +259,7 @@ def score_similarity(
 
 
 def score_run(
-    place: str,
+    location: str,
     run: Mapping[str, Mapping[str, float]],
     items: Items,
     rule: MatchRule = REFUSE,
@@ -270,12 +270,12 @@ def score_run(
     Videos that the run leaves out of a ranking share the places after it.
     """
     queries = choose_queries(items, list(run), len(run))
-    matched = match_predictions(place, run.items(), queries.ids, rule, other_split=items.other_split, noun="ranking")
+    matched = match_predictions(location, run.items(), queries.ids, rule, other_split=items.other_split, noun="ranking")
     names = dict.fromkeys(video for ranking in run.values() for video in ranking)
     # A run need not list every video.
     listed = MatchRule("worst", rule.unknown)
     videos = match_predictions(
-        place,
+        location,
         zip(names, names, strict=True),
         items.ids,
         listed,
@@ -290,6 +290,18 @@ def score_run(
     ]
     counts = replace(matched.counts, unknown=matched.counts.unknown + videos.counts.unknown)
     findings = ["A run ranks videos for texts, so only text-to-video retrieval is scored."]
+    lengths = [len(ranking) for ranking, given in zip(rankings, matched.values, strict=True) if given is not None]
+    unlisted = sum(
+        given is not None and video not in ranking
+        for ranking, given, video in zip(rankings, matched.values, queries.videos.tolist(), strict=True)
+    )
+    if unlisted:
+        findings.append(
+            f"Rankings were cut: they list {min(lengths):,} to {max(lengths):,} of {len(items.ids):,} videos, and "
+            f"{unlisted:,} of {len(lengths):,} lack the query's own video. It counts as if it shared the places behind "
+            "the cut in mdr and mnr, and as not found in mrr, ndcg and recall, which are therefore not comparable with "
+            "those of whole rankings."
+        )
     result: dict[str, ScoreColumn] = {}
     for suffix, relevant in queries.relevances(items, relevance):
         ranks = rank_run(rankings, len(items.ids), *relevant)

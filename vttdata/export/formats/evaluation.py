@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.errors import VttdataError
+from vttdata.export.evaluation_tables import item_of, queries_of
 from vttdata.export.files import JsonList, as_json, text_file
 from vttdata.export.format import ExportRequest, Format, Written
-from vttdata.export.reader import evaluation_rows
+from vttdata.records import to_row
 
 RULES = (
     "`items.jsonl` has a line for each clip with human captions: its id, its file in the dataset where one is shipped, "
@@ -98,14 +99,15 @@ def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
         template = JsonList(captions)
         for clip in request.dataset.references(config, split, folder, request.counts):
             left_out += not clip.references and not clip.repeated
-            rows = evaluation_rows(clip)
-            items.writelines(as_json(row) + "\n" for row in rows["items"])
-            queries.writelines(as_json(row) + "\n" for row in rows["queries"])
-            relevance.writelines("{query_id} 0 {video_id} {relevance}\n".format_map(row) for row in rows["relevance"])
-            for row in rows["items"]:
-                video_ids.append(row["video_id"])
-                template.append({"image_id": row["video_id"], "caption": ""})
-            query_ids += [row["query_id"] for row in rows["queries"]]
+            item = item_of(clip)
+            if item is not None:
+                items.write(as_json(to_row(item)) + "\n")
+                template.append({"image_id": item.video_id, "caption": ""})
+                video_ids.append(item.video_id)
+            for query in queries_of(clip):
+                queries.write(as_json(to_row(query)) + "\n")
+                relevance.write(f"{query.query_id} 0 {query.video_id} 1\n")
+                query_ids.append(query.query_id)
         captions.write("\n]\n")
     if not video_ids:
         raise VttdataError(

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import yaml
 
 import vttdata.export.lmms_eval_utils
@@ -21,6 +20,7 @@ from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.files.strict_yaml import TextDumper
 from vttdata.ids import digest
+from vttdata.records import arrow_schema, to_row
 
 RULES = (
     "Each clip with a human caption is a document; all its human captions are its references. Videos are searched in "
@@ -33,19 +33,21 @@ pip install lmms-eval pycocoevalcap
 VTTDATA_VIDEOS=VIDEOS python -m lmms_eval --include_path FOLDER --tasks {task} --model MODEL --log_samples \
 --output_path scores
 ```"""
-_SCHEMA = pa.schema(
-    [
-        ("video_id", pa.string()),
-        ("video", pa.string()),
-        ("url", pa.string()),
-        ("start", pa.float64()),
-        ("end", pa.float64()),
-        ("captions", pa.list_(pa.string())),
-    ]
-)
 _MAX_TASK = 200
 _AGGREGATIONS = {"Bleu_4": "bleu4", "METEOR": "meteor", "ROUGE_L": "rouge_l", "CIDEr": "cider"}
 _PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDocument:
+    """Row of the table of documents: a clip with its human captions."""
+
+    video_id: str
+    video: str | None
+    url: str | None
+    start: float | None
+    end: float | None
+    captions: list[str]
 
 
 class _Function(str):
@@ -68,16 +70,16 @@ def write_lmms_eval(request: ExportRequest) -> Written:
     dataset, config, split = request.dataset, request.clip_config, request.single_split()
     clips_left_out = 0
 
-    def documents() -> Iterator[dict[str, Any]]:
+    def documents() -> Iterator[TaskDocument]:
         nonlocal clips_left_out
         for clip, references, repeated in dataset.references(config, split, request.folder, request.counts):
             if references:
-                columns = {name: clip[name] for name in ("video_id", "video", "url", "start", "end")}
-                yield columns | {"captions": [reference.text for reference in references]}
+                texts = [reference.text for reference in references]
+                yield TaskDocument(clip["video_id"], clip["video"], clip["url"], clip["start"], clip["end"], texts)
             else:
                 clips_left_out += not repeated
 
-    written = write_split(request.folder, "documents", split, _SCHEMA, documents())
+    written = write_split(request.folder, "documents", split, arrow_schema(TaskDocument), map(to_row, documents()))
     if written is None:
         raise VttdataError(f"{dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
     parts = [dataset.name.rpartition("/")[2], *([] if config == "clips" else [config]), split]

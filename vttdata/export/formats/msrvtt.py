@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from vttdata.export.files import json_with_two_lists, text_file
 from vttdata.export.format import ExportRequest, Format, Written
@@ -60,7 +59,7 @@ def write_videodatainfo(request: ExportRequest, path: Path, config: str, splits:
         for split in splits:
             clips = dataset.references(config, split, path.parent, request.counts)
             for number, (clip, references, _) in enumerate(clips, first_ids[split]):
-                category: dict[str, Any] = {} if clip["category"] is None else {"category": clip["category"]}
+                category: dict[str, object] = {} if clip["category"] is None else {"category": clip["category"]}
                 video = {
                     "url": clip["url"] or clip["source_id"],
                     "video_id": clip["video_id"],

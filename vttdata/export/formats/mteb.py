@@ -6,7 +6,6 @@ The export is a dataset of its own, which `datasets.load_dataset(folder, "corpus
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,7 +48,7 @@ def write_mteb(request: ExportRequest) -> Written:
     dataset, folder, config = request.dataset, request.folder, request.clip_config
     tables: dict[str, list[SplitFiles]] = {name: [] for name in _CONFIGS}
 
-    def write(name: str, split: str, rows: Iterable[dict[str, Any]]) -> SplitFiles:
+    def write(name: str, split: str, rows: Iterable[dict[str, object]]) -> SplitFiles:
         schema = pa.schema([(column, pa.type_for_alias(dtype)) for column, dtype in _CONFIGS[name].items()])
         written = write_split(folder, name, split, schema, rows)
         if written is None:
@@ -70,9 +69,8 @@ def write_mteb(request: ExportRequest) -> Written:
         write("qrels", split, ({"query-id": query, "corpus-id": clip, "score": 1} for query, clip in pairs))
         # Captions are counted once, with the queries.
         clips = dataset.references(config, split, folder, CaptionCounts())
-        columns = list(_CORPUS)[1:]
-        unique = (clip for clip, _, repeated in clips if not repeated)
-        write("corpus", split, ({"id": clip["video_id"]} | {name: clip[name] for name in columns} for clip in unique))
+        unique = ({"id": clip["video_id"], **clip} for clip, _, repeated in clips if not repeated)
+        write("corpus", split, ({name: clip[name] for name in _CORPUS} for clip in unique))
         shared = written["text"].to_pandas().duplicated(keep=False).sum()
         notes.append(f"{split}: {queries.rows:,} queries; {shared:,} of them are the query of another clip as well.")
     content = {

@@ -10,12 +10,12 @@ import io
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.export.files import as_json
 from vttdata.export.format import ExportRequest, Format, Written
-from vttdata.export.reader import ClipReferences, DatasetReader
+from vttdata.export.reader import ClipFacts, ClipReferences, DatasetReader
 from vttdata.files.reading import is_inside, links_out
 from vttdata.ids import VIDEO_EXTENSIONS
 
@@ -40,7 +40,6 @@ for clip in webdataset.WebDataset("{pattern}", shardshuffle=False):
     facts = json.loads(clip["json"])
     video = clip.get(facts["video"])
 ```"""
-_COLUMNS = ("video_id", "source_id", "url", "start", "end", "category")
 
 
 class _Video(NamedTuple):
@@ -76,15 +75,15 @@ def write_webdataset(request: ExportRequest) -> Written:
     return Written(_USAGE.format(pattern=patterns[0]), notes)
 
 
-def _facts(dataset: DatasetReader, reference: ClipReferences, split: str) -> dict[str, Any]:
+def _facts(dataset: DatasetReader, reference: ClipReferences, split: str) -> dict[str, object]:
     """Return what is written about a clip."""
-    facts = {name: reference.clip[name] for name in _COLUMNS}
+    facts: dict[str, object] = {name: value for name, value in reference.clip.items() if name != "video"}
     if isinstance(label := facts["category"], int):
         facts["category"] = dataset.categories[label] if 0 <= label < len(dataset.categories) else None
     return facts | {"split": split, "captions": [text for _, text in reference.references]}
 
 
-def _read_video(dataset: DatasetReader, clip: Mapping[str, Any]) -> _Video | None:
+def _read_video(dataset: DatasetReader, clip: ClipFacts) -> _Video | None:
     """Read the video file of a clip beside the tables; None where it has none."""
     if (name := clip["video"]) is None:
         return None
@@ -105,7 +104,7 @@ class _EmbeddedVideos:
         self._rows = dataset.rows("videos", split) if split in dataset.configs["videos"] else iter(())
         self._next = next(self._rows, None)
 
-    def take(self, clip: Mapping[str, Any]) -> _Video | None:
+    def take(self, clip: ClipFacts) -> _Video | None:
         """Return the video of the next clip; None where it has none."""
         row = self._next
         if row is None or row["video_id"] != clip["video_id"]:
@@ -132,7 +131,7 @@ class _Shards:
         self._clips = self._bytes = 0
         self._keys: set[str] = set()
 
-    def add(self, video_id: str, video: _Video | None, facts: Mapping[str, Any]) -> None:
+    def add(self, video_id: str, video: _Video | None, facts: Mapping[str, object]) -> None:
         """Write a clip: its video and its facts."""
         try:
             text = as_json({**facts, "video": video.extension if video else None}).encode()

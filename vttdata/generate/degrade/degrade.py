@@ -18,11 +18,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from vttdata.generate.degrade.donors import Donors, inner_words
 from vttdata.records import Caption, Degraded
 from vttdata.settings import Strict
+from vttdata.text.word_spans import find_words
 
 # Name of the algorithm, part of every draw: another name gives other captions for the same seed.
 GENERATOR = "degrade-1"
@@ -41,17 +42,19 @@ _MAX_DRAWS = 32
 # Draws for which new words must read well; where all donors are full of brackets, the later ones need not.
 _FLUENT_DRAWS = 16
 
-_WORD = re.compile(r"\S+")
-_PUNCTUATION = string.punctuation + "\u2018\u2019\u201c\u201d\u2026"
+_PUNCTUATION = string.punctuation + "\u2018\u2019\u201c\u201d\u2026" + "\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
 # Punctuation that makes sense only where it was: the end of a sentence, brackets, quotes, signs at the seams.
-_LOOSE_ENDS = re.compile(r'[.!?;:…](?: |$)|["“”()\[\]{}<>]|,$|^\W+(?: |$)| \W+$')
+_LOOSE_ENDS = re.compile(
+    r'[.!?;:…](?: |$)|["“”()\[\]{}<>]|,$|^\W+(?: |$)| \W+$'
+    r"|[\u3002\u3008-\u3011\uff01\uff08\uff09\uff1a\uff1b\uff1f]|[\u3001\uff0c]$"
+)
 
 VariantName = Literal["video-2018", "wmt17", "bad-refs-2016", "ad-bad-refs-2013", "appraise-wmt19", "wmt22"]
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Rules of one script. Lengths count words between white space, positions are from 0.
+    """Rules of one script. Lengths count words of `vttdata.text.word_spans`, positions are from 0.
 
     Fields:
         replaced: length of a caption (1 or more) -> number of words that are replaced.
@@ -163,10 +166,11 @@ def degrade(
     With the default variant the run has `k` words, by the table of WMT17 but at most N - 2 of N; it leaves the first
     and the last word, and it gives way to exactly `k` words that stand together in a human caption of another source
     in the same language, without its first and last word, as they stand there. So no capital, no full stop and no
-    bracket moves into the middle. Words are separated by white space: punctuation attached to a replaced word goes
-    with it, and that of the last word stays. Detached punctuation at the end, as in ``a man runs fast .``, counts as a
-    word in N and stays together with the word before it, unless too few words are left then; the same holds at the
-    beginning. Nothing outside of the run changes, white space included. The new run differs from the old one in more
+    bracket moves into the middle. Words are separated by white space, and in scripts that separate no words each
+    letter is one: punctuation attached to a replaced word goes with it, and that of the last word stays. Detached
+    punctuation at the end, as in ``a man runs fast .``, counts as a word in N and stays together with the word before
+    it, unless too few words are left then; the same holds at the beginning. Nothing outside of the run changes, white
+    space included. The new run differs from the old one in more
     than case and punctuation, the donor's caption from the original, and the result from every caption about the same
     source; a draw that fails in this is repeated.
 
@@ -182,7 +186,7 @@ def degrade(
     if not task.end:
         return task.refuse("empty")
     if length == 1 and variant.replacement_of_single_word is not None:
-        return task.replace(0, 1, [variant.replacement_of_single_word])
+        return task.replace(0, 1, variant.replacement_of_single_word)
     if not variant.careful:
         return _draw_as_published(task, variant)
     count = variant.replaced(length)
@@ -193,6 +197,25 @@ def degrade(
     return task.refuse("too_short")
 
 
+class _Draw(NamedTuple):
+    """Number of a draw, and 64 random bits each for the start, for source and caption of the donor, and its start."""
+
+    number: int
+    start: int
+    donor: tuple[int, int]
+    donor_start: int
+
+
+class _Change(NamedTuple):
+    """Words of a caption that were replaced, and the donor of the others; as in `Degraded`."""
+
+    start: int | None = None
+    words: int | None = None
+    donor_video_id: str | None = None
+    donor_sen_id: int | None = None
+    donor_start: int | None = None
+
+
 class _Task:
     """Caption to degrade, with its words and the range of them without detached punctuation at its ends."""
 
@@ -201,42 +224,39 @@ class _Task:
         self.source_id = donors.source_of(caption)
         self.words, self.first, self.end = inner_words(caption.caption)
 
-    def draws(self) -> Iterator[tuple[int, int, tuple[int, int], int]]:
-        """Yield the number of each draw, and 64 random bits each for start, donor's source, donor and its start."""
+    def draws(self) -> Iterator[_Draw]:
+        """Yield draws by the seed and the caption's id."""
         for number in range(_MAX_DRAWS):
             key = ascii((GENERATOR, self._seed, self.caption.video_id, self.caption.sen_id, number))
             start, source, caption, donor_start = struct.unpack("<4Q", blake2b(key.encode(), digest_size=32).digest())
-            yield number, start, (source, caption), donor_start
+            yield _Draw(number, start, (source, caption), donor_start)
 
     def replace(
         self,
         start: int,
         count: int,
-        inserted: Sequence[str],
+        inserted: str,
         donor: Caption | None = None,
         donor_start: int | None = None,
     ) -> Degraded:
         """Return the caption with `count` words from `start` on replaced and every other character as it was."""
         text, words = self.caption.caption, self.words
         if " ".join(words) == text:
-            text = " ".join((*words[:start], *inserted, *words[start + count :]))
+            text = " ".join((*words[:start], *filter(None, [inserted]), *words[start + count :]))
         else:
-            spans = [match.span() for match in _WORD.finditer(text)]
+            spans = find_words(text)
             before, after = text[: spans[start][0]], text[spans[start + count - 1][1] :]
-            text = before + " ".join(inserted) + after if inserted else before.rstrip() + after
-        donor_ids = (None, None) if donor is None else (donor.video_id, donor.sen_id)
-        return self._record(text, (start, count, *donor_ids, donor_start))
+            text = before + inserted + after if inserted else before.rstrip() + after
+        change = _Change(start, count)
+        if donor is not None:
+            change = _Change(start, count, donor.video_id, donor.sen_id, donor_start)
+        return self._record(text, change)
 
     def refuse(self, flag: str) -> Degraded:
         """Return the record of a caption that cannot be degraded; the flag says why."""
-        return self._record(None, (None, None, None, None, None), flag)
+        return self._record(None, _Change(), flag)
 
-    def _record(
-        self,
-        text: str | None,
-        change: tuple[int | None, int | None, str | None, int | None, int | None],
-        flag: str | None = None,
-    ) -> Degraded:
+    def _record(self, text: str | None, change: _Change, flag: str | None = None) -> Degraded:
         caption, origin = self.caption, (self._variant, GENERATOR, self._seed)
         return Degraded(caption.video_id, caption.sen_id, text, caption.caption, *change, *origin, flag)
 
@@ -247,25 +267,31 @@ def _draw_run(task: _Task, count: int, *, whole: bool = False) -> Degraded:
     limits: tuple[int, int | None] = (count + 2, None)
     if whole:
         starts, limits = [task.first], (count, count)
-    for number, start_point, donor_points, donor_start_point in task.draws():
-        donor = task.donors.draw(task.caption.language, *limits, donor_points, not_about=task.source_id)
+    for draw in task.draws():
+        donor = task.donors.draw(task.caption.language, *limits, draw.donor, not_about=task.source_id)
         if donor is None:
             break
         donor_words, donor_first, donor_end = inner_words(donor.caption)
         donor_starts = [donor_first] if whole else range(donor_first + 1, donor_end - count)
-        donor_start = donor_starts[donor_start_point % len(donor_starts)]
-        start = starts[start_point % len(starts)]
+        donor_start = donor_starts[draw.donor_start % len(donor_starts)]
+        start = starts[draw.start % len(starts)]
         inserted = donor_words[donor_start : donor_start + count]
         if _are_alike(inserted, task.words[start : start + count]) or _are_alike(donor_words, task.words):
             continue
-        text = " ".join(inserted)
+        text = _text_of_words(donor, donor_start, count)
         reads_well = _LOOSE_ENDS.search(text) is None and text.isupper() == task.caption.caption.isupper()
-        if number < _FLUENT_DRAWS and not (reads_well or whole):
+        if draw.number < _FLUENT_DRAWS and not (reads_well or whole):
             continue
-        result = task.replace(start, count, inserted, donor, donor_start)
+        result = task.replace(start, count, text, donor, donor_start)
         if not task.donors.has_caption(task.source_id, result.caption or ""):
             return dataclasses.replace(result, flag="whole") if whole else result
     return task.refuse("no_donor")
+
+
+def _text_of_words(donor: Caption, start: int, count: int) -> str:
+    """Return some words of a caption as they stand there, white space folded."""
+    spans = find_words(donor.caption)[start : start + count]
+    return " ".join(donor.caption[spans[0][0] : spans[-1][1]].split())
 
 
 def _are_alike(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -282,11 +308,11 @@ def _draw_as_published(task: _Task, variant: Variant) -> Degraded:
     count, wanted = min(variant.replaced(length), length), variant.inserted(length)
     starts = variant.starts(length, count)
     min_words = 1 if variant.short_donors else wanted + 1 + variant.donor_first
-    for _, start_point, donor_points, donor_start_point in task.draws():
-        start = starts[start_point % len(starts)]
+    for draw in task.draws():
+        start = starts[draw.start % len(starts)]
         if variant.source == "none":
-            return task.replace(start, count, ())
-        donor = task.donors.draw(task.caption.language, min_words, None, donor_points, not_about=None)
+            return task.replace(start, count, "")
+        donor = task.donors.draw(task.caption.language, min_words, None, draw.donor, not_about=None)
         if donor is None:
             break
         is_same = (donor.video_id, donor.sen_id) == (task.caption.video_id, task.caption.sen_id)
@@ -294,10 +320,11 @@ def _draw_as_published(task: _Task, variant: Variant) -> Degraded:
             continue
         donor_words, donor_first, donor_end = inner_words(donor.caption)
         donor_starts = max(1, donor_end - donor_first - wanted - variant.donor_first)
-        donor_start = donor_first + variant.donor_first + donor_start_point % donor_starts
-        inserted = donor_words[donor_start : min(donor_start + wanted, donor_end)]
+        donor_start = donor_first + variant.donor_first + draw.donor_start % donor_starts
+        inserted = _text_of_words(donor, donor_start, min(wanted, donor_end - donor_start))
         if variant.lowers:
-            inserted = [inserted[0].title() if length == 1 else inserted[0].lower(), *inserted[1:]]
+            first = len(donor_words[donor_start])
+            inserted = (inserted[:first].title() if length == 1 else inserted[:first].lower()) + inserted[first:]
         result = task.replace(start, count, inserted, donor, donor_start)
         unchanged = result.caption == task.caption.caption
         return dataclasses.replace(result, flag="unchanged") if unchanged else result

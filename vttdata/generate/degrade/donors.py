@@ -17,6 +17,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
+from vttdata.text.word_spans import split_words
 
 
 def hash64(*values: object) -> int:
@@ -27,9 +28,9 @@ def hash64(*values: object) -> int:
 def inner_words(caption: str) -> tuple[list[str], int, int]:
     """Return all words of a caption, and the range of words left without detached punctuation at both ends.
 
-    Words are separated by white space, so punctuation attached to a word belongs to it.
+    Words are those of `vttdata.text.word_spans`, so punctuation attached to a word belongs to it.
     """
-    words = caption.split()
+    words = split_words(caption)
     first, end = 0, len(words)
     while end and not any(map(str.isalnum, words[end - 1])):
         end -= 1

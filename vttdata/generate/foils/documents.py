@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.swaps import MentionSummary, Swap, summarize_mentions
 from vttdata.generate.foils.video_texts import ConceptAnnotation, VideoTexts
 from vttdata.text.nouns.lexicon import Lexicon
 from vttdata.text.nouns.mentions import Mention, find_mentions, mentions_of_annotation
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
 
 # Shorter captions get no foils; their text still says what is present.
 MIN_WORDS = 2
@@ -45,12 +49,12 @@ class VideoDocuments:
 class FoilPair:
     """True caption and its foil; of a document several captions may be changed, always by the same pair of concepts.
 
-    `place` is the index of the caption in its document; the perplexities are by the model that scored candidates.
+    `caption_index` is that of the caption in its document; the perplexities are by the model that scored candidates.
     """
 
     video_id: str
     caption_id: str
-    place: int
+    caption_index: int
     caption: str
     foil: str
     swap: Swap
@@ -98,7 +102,7 @@ def foil_id(caption_id: str, swap: Swap) -> str:
 
 
 def find_documents(
-    video: VideoTexts, lexicon: Lexicon, pipeline: Any = None
+    video: VideoTexts, lexicon: Lexicon, pipeline: Language | None = None
 ) -> tuple[VideoDocuments | None, list[Rejection]]:
     """Find the mentions in the texts of a video, by a pipeline of spaCy or, without one, by rule.
 
@@ -132,7 +136,7 @@ def _find_in_caption(
     text: str,
     annotation: ConceptAnnotation | None,
     lexicon: Lexicon,
-    pipeline: Any,
+    pipeline: Language | None,
     rejected: list[Rejection],
 ) -> tuple[Mention, ...]:
     """Find the mentions in a caption, and add those of its annotation that overlap none of them."""

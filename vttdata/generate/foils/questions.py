@@ -1,4 +1,4 @@
-"""Multiple-choice questions: a true caption and several foils that all have another word in the same place.
+"""Multiple-choice questions: a true caption and several foils that all have another word in the same position.
 
 Questions are chosen so that no feature of an option tells whether it is the answer, and the right option is in each
 position equally often.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vttdata.generate.foils.blind.questions import MultipleChoice
+from vttdata.generate.blind.questions import MultipleChoice
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.selection import (
     LEARNED_WEIGHT,
@@ -32,8 +32,8 @@ from vttdata.generate.foils.selection import (
 
 QUESTION = "Which caption describes the video?"
 
-# Sets of foils of a place that the programme may choose from.
-_SETS_PER_PLACE = 6
+# Sets of foils of a position that the programme may choose from.
+_SETS_PER_POSITION = 6
 # Distance of a sum from its target that is free: with more, of words that are in few questions each, the programme
 # takes the same side of all. Imbalance of words beside others in units of that of words; fewer uses teach nothing.
 _SLACK = 1.0
@@ -58,7 +58,7 @@ class FoilQuestion:
 
 def balance_questions(
     options: Sequence[Option],
-    places: Sequence[Hashable],
+    positions: Sequence[Hashable],
     *,
     foils: int,
     seed: int,
@@ -67,17 +67,17 @@ def balance_questions(
 ) -> list[list[int]]:
     """Choose as many questions as possible, at most one a unit, such that no feature reveals the answers.
 
-    A question takes `foils` options of one place. Its features are the sums of those of its pairs of the answer and a
-    foil; see `vttdata.generate.foils.selection.balance_foils`. The sum of a word is 0 where it is a foil `foils` times
-    as often as it is the answer; and by each number, the answer has each rank among the options as often.
+    A question takes `foils` options of one position. Its features are the sums of those of its pairs of the answer and
+    a foil; see `vttdata.generate.foils.selection.balance_foils`. The sum of a word is 0 where it is a foil `foils`
+    times as often as it is the answer; and by each number, the answer has each rank among the options as often.
 
     Sums of 0 would tell who knows the other answers which words are still due. So after a first choice, the answers of
     its questions are drawn, each option as likely as the others, and the next choice is made such that its sums are
     those that the questions would have with the drawn answers.
 
     Args:
-        options: foils of captions; those of one place have one true word.
-        places: for each option, what identifies its caption and the changed place.
+        options: foils of captions; those of one position have one true word.
+        positions: for each option, what identifies its caption and the position that is changed.
         foils: number of foils of a question.
         seed: decides the draw, and between questions that are equally good.
         imbalance: limit of how far the sums of each kind are from their targets, as a share of the pairs.
@@ -86,10 +86,10 @@ def balance_questions(
     Returns:
         Indices of the options of each question; the order of the options does not change which are chosen.
     """
-    by_place: dict[Hashable, list[int]] = defaultdict(list)
+    by_position: dict[Hashable, list[int]] = defaultdict(list)
     for index in sorted(range(len(options)), key=lambda index: (options[index].unit, options[index].key)):
-        by_place[places[index]].append(index)
-    sets = [chosen for indices in by_place.values() for chosen in _draw_sets(options, indices, foils, seed)]
+        by_position[positions[index]].append(index)
+    sets = [chosen for indices in by_position.values() for chosen in _draw_sets(options, indices, foils, seed)]
     if not sets:
         return []
     indices = np.array(sets)
@@ -215,7 +215,7 @@ def _summarize(margins: Floats) -> Iterator[Floats]:
 
 
 def _draw_sets(options: Sequence[Option], indices: Sequence[int], foils: int, seed: int) -> list[list[int]]:
-    """Draw some sets of foils of one place by a hash of all their words, so that places of other answers have them."""
+    """Draw some sets of foils of one position by a hash of all their words, which those of other answers share."""
     sets = [
         [*chosen]
         for chosen in itertools.combinations(indices, foils)
@@ -226,7 +226,7 @@ def _draw_sets(options: Sequence[Option], indices: Sequence[int], foils: int, se
     def rank(chosen: Sequence[int]) -> bytes:
         return _hash(seed, *sorted([answer, *(options[index].foil_word for index in chosen)]))
 
-    return sorted(sets, key=rank)[:_SETS_PER_PLACE]
+    return sorted(sets, key=rank)[:_SETS_PER_POSITION]
 
 
 def arrange_questions(pairs: Sequence[FoilPair], seed: int) -> list[FoilQuestion]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vttdata.generate.foils.blind.words import lower_words
+from vttdata.generate.blind.words import lower_words
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments, foil_id
 from vttdata.generate.foils.human_verdicts import MIN_SOUNDNESS, Verdicts
 from vttdata.generate.foils.selection import Option
@@ -43,7 +43,7 @@ class Edit:
         return "\0".join((self.document.ids[0], str(index), str(swap.start), *names))
 
     @property
-    def place(self) -> tuple[str, int]:
+    def position(self) -> tuple[str, int]:
         """Id of the first changed caption, and where the swapped noun ends in it, in characters."""
         index, swap = self.swaps[0]
         return self.document.ids[index], swap.end

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.blind.words import lower_words
+from vttdata.generate.blind.words import lower_words
 
 Selection = Literal["balanced", "paper", "random"]
 Floats = npt.NDArray[np.float64]
@@ -146,27 +146,43 @@ def balance_foils(
         return []
     ranked = [options[index] for index in order]
     margins = np.array([option.margin for option in ranked])
+    swapped = [(option.word, option.foil_word) for option in ranked]
+    directed_pair_ids: dict[tuple[str, str], int] = {}
+    programme = Programme(
+        np.unique([option.unit for option in ranked], return_inverse=True)[1],
+        np.array([directed_pair_ids.setdefault(words, len(directed_pair_ids)) for words in swapped]),
+        pair_share,
+    )
+    _balance_words(programme, ranked, imbalance)
+    _balance_numbers(programme, ranked, margins, imbalance)
     ties = np.array([hash_to_unit_interval(seed, option) for option in ranked])
     unsound = np.array([option.unsound_probability for option in ranked])
     hardness = MARGIN_COST * np.minimum(np.abs(margins), MAX_MARGIN)
     costs = hardness + (1 + unsound_penalty) * unsound - 1 + TIE_COST * ties
-    arrows: dict[tuple[str, str], int] = {}
-    programme = Programme(
-        np.unique([option.unit for option in ranked], return_inverse=True)[1],
-        np.array([arrows.setdefault((option.word, option.foil_word), len(arrows)) for option in ranked]),
-        pair_share,
-    )
-    surplus = [list_surplus(option.word, option.foil_word) for option in ranked]
+    chosen = programme.solve(costs)
+    for _ in range(ROUNDS):
+        if learn is None or not chosen:
+            break
+        for margins in learn(sorted(order[column] for column in chosen)):
+            weights = scale_sum(margins[order], margins[order][chosen])
+            programme.balance([weights], _SLACK, LEARNED_WEIGHT * imbalance)
+        chosen = programme.solve(costs)
+    return sorted(order[column] for column in chosen)
+
+
+def _balance_words(programme: Programme, options: Sequence[Option], imbalance: float) -> None:
+    """Limit the sums of words, of pairs of words, and of words beside frequent other ones of their texts."""
     words: dict[str, list[tuple[int, int]]] = defaultdict(list)
     pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     contexts: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    surplus = [list_surplus(option.word, option.foil_word) for option in options]
     uses = Counter(
         (word, other)
-        for option, signed in zip(ranked, surplus, strict=True)
+        for option, signed in zip(options, surplus, strict=True)
         for word, _ in signed
         for other in option.context
     )
-    for column, (option, signed) in enumerate(zip(ranked, surplus, strict=True)):
+    for column, (option, signed) in enumerate(zip(options, surplus, strict=True)):
         for word, sign in signed:
             words[word].append((column, sign))
             for other in option.context:
@@ -177,22 +193,17 @@ def balance_foils(
     programme.balance(words.values(), _WORD_SLACK, imbalance)
     programme.balance(pairs.values(), _SLACK, imbalance)
     programme.balance(contexts.values(), _WORD_SLACK, _CONTEXT_WEIGHT * imbalance)
-    frequency = Counter(option.word for option in ranked)
-    lengths = [len(option.word) - len(option.foil_word) for option in ranked]
-    rarity = [np.log((frequency[option.word] + 0.5) / (frequency[option.foil_word] + 0.5)) for option in ranked]
+
+
+def _balance_numbers(programme: Programme, options: Sequence[Option], margins: Floats, imbalance: float) -> None:
+    """Limit the sums of the numbers by which true and false words differ, and of the signs of the first three."""
+    frequency = Counter(option.word for option in options)
+    lengths = [len(option.word) - len(option.foil_word) for option in options]
+    rarity = [np.log((frequency[option.word] + 0.5) / (frequency[option.foil_word] + 0.5)) for option in options]
     likelihoods = (np.array(lengths, dtype=float), np.array(rarity), margins)
-    associations = np.array([option.associations for option in ranked], dtype=float).reshape(len(ranked), -1)
+    associations = np.array([option.associations for option in options], dtype=float).reshape(len(options), -1)
     for values in (*(np.sign(numbers) for numbers in likelihoods), *likelihoods, *associations.T):
         programme.balance([scale_sum(values, values)], _SLACK, imbalance)
-    chosen = programme.solve(costs)
-    for _ in range(ROUNDS):
-        if learn is None or not chosen:
-            break
-        for margins in learn(sorted(order[column] for column in chosen)):
-            weights = scale_sum(margins[order], margins[order][chosen])
-            programme.balance([weights], _SLACK, LEARNED_WEIGHT * imbalance)
-        chosen = programme.solve(costs)
-    return sorted(order[column] for column in chosen)
 
 
 def scale_sum(values: Floats, typical: Floats) -> list[tuple[int, float]]:
@@ -213,20 +224,20 @@ class Programme:
     Further columns hold by how much each sum exceeds its slack, and each set of sums its limit.
     """
 
-    def __init__(self, units: Integers, arrows: Integers, arrow_share: float) -> None:
-        """Limit each unit to one option, and each arrow from a word to another to a share (0..1) of the units.
+    def __init__(self, units: Integers, directed_pair_ids: Integers, directed_pair_share: float) -> None:
+        """Limit each unit to one option, and each pair, from a word to another, to a share (0..1) of the units.
 
-        Every option has the number of its unit and that of its arrow, from 0.
+        Every option has the number of its unit and that of its directed pair, from 0.
         """
         # Arrays take a tenth of the memory of tuples, and there are a dozen entries an option.
         self._rows, self._columns, self._values = array("i"), array("i"), array("d")
         self._lower: list[float] = []
         self._upper: list[float] = []
-        self._units, self._arrows = units, arrows
-        self._max_uses = max(1, int(arrow_share * (int(units.max()) + 1)))
+        self._units, self._directed_pair_ids = units, directed_pair_ids
+        self._max_uses = max(1, int(directed_pair_share * (int(units.max()) + 1)))
         self._options = self._width = len(units)
         self._overruns: list[int] = []
-        for numbers, limit in ((units, 1), (arrows, self._max_uses)):
+        for numbers, limit in ((units, 1), (directed_pair_ids, self._max_uses)):
             self._rows.extend((numbers + len(self._upper)).tolist())
             self._columns.extend(range(self._options))
             self._values.extend([1.0] * self._options)
@@ -299,16 +310,17 @@ class Programme:
             undecided, values = undecided[fractional], values[fractional]
             settled = max(1, int(_SETTLED_SHARE * values.sum()))
             for column in undecided[np.argsort(-values.round(_DIGITS), kind="stable")][:settled].tolist():
-                chosen[column] = self._has_room(chosen)[column]
-            undecided = undecided[self._has_room(chosen)[undecided]]
+                chosen[column] = self._find_available(chosen)[column]
+            undecided = undecided[self._find_available(chosen)[undecided]]
         return np.flatnonzero(chosen).tolist()
 
-    def _has_room(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def _find_available(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Return which options can be chosen beside others, by their unit and by their words."""
         of_unit = np.bincount(self._units[chosen], minlength=len(self._upper))[self._units]
-        of_arrow = np.bincount(self._arrows[chosen], minlength=len(self._upper))[self._arrows]
-        room: npt.NDArray[np.bool_] = (of_unit == 0) & (of_arrow < self._max_uses)
-        return room
+        pairs = self._directed_pair_ids
+        of_pair = np.bincount(pairs[chosen], minlength=len(self._upper))[pairs]
+        available: npt.NDArray[np.bool_] = (of_unit == 0) & (of_pair < self._max_uses)
+        return available
 
 
 def hash_to_unit_interval(seed: int, option: Option) -> float:

@@ -211,7 +211,7 @@ def select_absent_rivals(
             lexicon.related(noun.name, name) for name in present
         )
 
-    def find_doubt(noun: Noun, concept: Noun) -> str | None:
+    def exclusion_reason(noun: Noun, concept: Noun) -> str | None:
         unexplained = vague & lexicon.containing(noun.name) - lexicon.containing(concept.name)
         if unexplained or is_mentioned(noun):
             return "mentioned"
@@ -223,10 +223,10 @@ def select_absent_rivals(
 
     absent: dict[str, tuple[Noun, ...]] = {}
     for name in (name for name in video.nouns if name in rivals):
-        doubts = [(noun, find_doubt(noun, lexicon.nouns[name])) for noun in rivals[name]]
-        absent[name] = tuple(noun for noun, doubt in doubts if doubt is None)
+        reasons = [(noun, exclusion_reason(noun, lexicon.nouns[name])) for noun in rivals[name]]
+        absent[name] = tuple(noun for noun, reason in reasons if reason is None)
         if dropped is not None:
-            dropped.update(doubt for _, doubt in doubts if doubt is not None)
+            dropped.update(reason for _, reason in reasons if reason is not None)
     return absent
 
 
@@ -302,11 +302,12 @@ def list_fitting_nouns(
     if noun.supercategory in _FOOD and follows_adjective(text, mention, COLORS):
         return
     has_age = noun.supercategory == PERSON and follows_adjective(text, mention, AGES)
+    is_person = PERSON in lexicon.containing(noun.name)
     # Of those who wear or have the thing, or of the things that are worn: no man wears a skirt, and no woman a beard.
     genders = {
-        said.gender
-        for said in map(lexicon.nouns.__getitem__, possible_nouns(text, lexicon))
-        if said.gender and (PERSON in lexicon.containing(said.name)) != (PERSON in lexicon.containing(noun.name))
+        gendered_noun.gender
+        for gendered_noun in map(lexicon.nouns.__getitem__, possible_nouns(text, lexicon))
+        if gendered_noun.gender and (PERSON in lexicon.containing(gendered_noun.name)) != is_person
     }
     for foil in rivals:
         if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
@@ -334,7 +335,7 @@ def accepts_another_noun(text: str, mention: Mention, lexicon: Lexicon, *, repea
 def is_negated(text: str, mention: Mention) -> bool:
     """Return whether a sentence denies something, or says that it only seems so: then the foil may be true."""
     before = max(text.rfind(stop, 0, mention.start) for stop in ".!?") + 1
-    after = min((place for stop in ".!?" if (place := text.find(stop, mention.end)) >= 0), default=len(text))
+    after = min((end for stop in ".!?" if (end := text.find(stop, mention.end)) >= 0), default=len(text))
     return _NEGATION.search(text, before, after) is not None
 
 

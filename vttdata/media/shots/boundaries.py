@@ -27,6 +27,12 @@ _BLENDED_FACTOR = 1.7
 # Least breadth of a change that need not be checked for being undone: new scenes began at 0.81, texts over half of the
 # frame ended at 0.71.
 _BREADTH = 0.75
+# Levels by which blocks of a still part change, the least share of such blocks in its lines, and its share of the
+# picture.
+_STILL, _STILL_LINE, _STILL_SHARE = 2, 0.9, (0.3, 0.65)
+# Breadth of a change of the film beside it, at cuts at least 0.64; share of its blocks that move in a frame, and of
+# such frames: at cuts at least 0.39, where windows open and scroll at most 0.22.
+_FILM_BREADTH, _MOVING_BLOCKS, _MOVING_FRAMES = 0.6, 0.05, 0.3
 # What remains of two changes when the second undoes the first: of texts at most 0.26, of jump cuts 0.29.
 _UNDONE = 0.27
 # In units of the radius: ten seconds.
@@ -117,10 +123,43 @@ def find_cuts(signals: Signals, cut_ratio: float, radius: int) -> list[int]:
     blended &= (change > before) & (change >= after)
     lasting = signals.lasting_change > _LASTING * change
     candidates = np.flatnonzero((isolated | blended) & lasting & ~signals.is_explained).tolist()
-    is_broad = signals.breadth > _BREADTH
-    cuts = {frame for frame in candidates if is_broad[frame] or not is_undone(signals, frame, radius)}
-    cuts -= {frame for frame in cuts if signals.kept[frame] > _KEPT_IF_BACK and comes_back(signals, frame, radius)}
+    cuts = {
+        frame
+        for frame in candidates
+        if is_beside_still_part(signals, frame, radius) or is_of_whole_picture(signals, frame, radius)
+    }
     return sorted(cuts | set(find_page_turns(signals)))
+
+
+def is_of_whole_picture(signals: Signals, frame: int, radius: int) -> bool:
+    """Return whether a change that looks like a cut is neither one of a part of the picture nor taken back."""
+    if signals.in_window[frame]:
+        return False
+    if signals.breadth[frame] <= _BREADTH and (signals.appears[frame] or is_undone(signals, frame, radius)):
+        return False
+    return not (signals.kept[frame] > _KEPT_IF_BACK and comes_back(signals, frame, radius))
+
+
+def is_beside_still_part(signals: Signals, frame: int, radius: int) -> bool:
+    """Return whether the film beside a still part of the picture, such as a plot, changes as a whole.
+
+    The still part reaches from edge to edge and stays for a second before and after; the film moves all the time.
+    """
+    first = max(frame - 2 * radius, 0)
+    pictures = signals.thumbnails[first : frame + 2 * radius].astype(np.int16)
+    at = frame - first
+    for turned in (pictures, pictures.transpose(0, 2, 1)):
+        is_still = (np.ptp(turned, 0) <= _STILL).mean(1) >= _STILL_LINE
+        above, below = (int(np.argmin([*lines, False])) for lines in (is_still, is_still[::-1]))
+        if not _STILL_SHARE[0] <= max(above, below) / len(is_still) <= _STILL_SHARE[1]:
+            continue
+        film = turned[:, above:] if above >= below else turned[:, : len(is_still) - below]
+        moves = (np.diff(film, axis=0) != 0).mean((1, 2)) > _MOVING_BLOCKS
+        roots = np.sqrt(np.abs(film[at] - film[at - 1]))
+        is_broad = roots.sum() ** 2 > _FILM_BREADTH * roots.size * (roots * roots).sum()
+        if is_broad and min(moves[: at - 1].mean(), moves[at:].mean()) > _MOVING_FRAMES:
+            return True
+    return False
 
 
 def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blank: int) -> list[Boundary]:
@@ -149,7 +188,9 @@ def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int]
         last += 1
     while not signals.blank[cut] and first and signals.blank[first - 1]:
         first -= 1
-    is_flat = signals.thumbnails[first:last].std((1, 2)) < _FLAT_CONTRAST
+    # Beside the cut nothing is left but what is laid over the picture, such as a line of text or a logo.
+    overlay = signals.thumbnails[cut if signals.blank[cut] else cut - 1].astype(np.int16)
+    is_flat = (signals.thumbnails[first:last] - overlay).std((1, 2)) < _FLAT_CONTRAST
     return (first, last) if is_flat.sum() <= max_blank else (cut, cut)
 
 

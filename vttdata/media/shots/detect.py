@@ -96,7 +96,8 @@ def read_features(path: Path, *, threads: int = 1) -> ShotFeatures:
     """Decode every frame of a video for its shots alone; see `detect_shots`."""
     times: list[float] = []
     with open_video(path, threads=threads) as video:
-        video.stream.codec_context.options = _DEBLOCK_REFERENCES_ONLY
+        context = video.stream.codec_context
+        context.options = {**context.options, **_DEBLOCK_REFERENCES_ONLY}
         stated_rate = video.frame_rate
         signals = measure_signals(describe(_decode_pictures(video, times)), stated_rate)
     return ShotFeatures(signals, np.array(times), stated_rate)

@@ -5,10 +5,11 @@ Reading the frames costs nearly all of shot detection; from these features, othe
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -53,13 +54,30 @@ def load_features(path: Path) -> ShotFeatures:
     Raises:
         UnavailableError: when the file is not there or damaged.
     """
+    with _open(path) as arrays:
+        return ShotFeatures(
+            Signals(*(_unpack(arrays[field.name]) for field in fields(Signals))),
+            arrays["times"],
+            float(arrays["stated_rate"]),
+        )
+
+
+def load_times(path: Path) -> Floats:
+    """Read the times alone of what `save_features` wrote.
+
+    Raises:
+        UnavailableError: when the file is not there or damaged.
+    """
+    with _open(path) as arrays:
+        times: Floats = arrays["times"]
+    return times
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            return ShotFeatures(
-                Signals(*(_unpack(arrays[field.name]) for field in fields(Signals))),
-                arrays["times"],
-                float(arrays["stated_rate"]),
-            )
+            yield arrays
     except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
         facts = f"the features in {path.name} cannot be read; delete {path} and build again."
         raise UnavailableError("io_error", facts) from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from vttdata.media.shots.histogram import (
     concatenate,
     in_rows,
 )
-from vttdata.media.shots.structure import compare_structure, measure_rectangle, measure_unmixed
+from vttdata.media.shots.structure import compare_structure, is_addition, measure_rectangle, measure_unmixed
 
 # Half of a usual dissolve: edited material has them at 0.5 to 1.5 s.
 _RADIUS_SECONDS = 0.5
@@ -55,6 +56,8 @@ _RELIT_AREA = 0.25
 # Least share of the structure that a turn of the camera replaces, and a window: insets began at 0.24, jump cuts ended
 # at 0.21. A window fills less of the picture than cuts under captions do.
 _REPLACED_BY_TURN, _REPLACED_BY_WINDOW, _WINDOW_AREA = 0.75, 0.23, 0.5
+# Most of the structure that a figure hides which pops up: figures at most 0.51, pages of slides at least 0.73.
+_REPLACED_BY_ADDITION = 0.6
 # Distance of a frame from mixtures of those beside it: turns of the camera began at 0.48.
 _UNMIXED = 0.35
 # Least change of a candidate for a cut and its ratio to the frames beside it, of colours and of luma in levels; with a
@@ -96,6 +99,7 @@ class Signals:
         relit: share (0..1) of the picture that keeps its structure while its luma changes, where that is much of the
             structure; elsewhere 0.
         in_window: whether a rectangle shows something else here, beside structure that stays.
+        appears: whether something appears before a background that stays.
         in_turn: whether the camera turns fast here, over pictures that are no mixture of the first and the last.
         colours: (n, 3, 8) colour histograms, counts of points by channel (Y, Cb, Cr).
         thumbnails: (n, 12, 16) mean luma of blocks.
@@ -116,6 +120,7 @@ class Signals:
     kept: Floats
     relit: Floats
     in_window: Flags
+    appears: Flags
     in_turn: Flags
     colours: NDArray[np.uint16]
     thumbnails: NDArray[np.uint8]
@@ -125,8 +130,8 @@ class Signals:
 
     @property
     def is_explained(self) -> Flags:
-        """Return the frames at which something else than a cut explains a sudden change."""
-        return (self.relit > _RELIT_AREA) | self.in_window | self.in_turn
+        """Return the frames at which the light or the camera explains a sudden change of the whole picture."""
+        return (self.relit > _RELIT_AREA) | self.in_turn
 
 
 def radius_in_frames(frame_rate: float) -> int:
@@ -179,7 +184,7 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
     before, current, after = run.cells[shifted(-radius)], run.cells[shifted(0)], run.cells[shifted(radius)]
     across = _root_mean_square(after - before)
     off_mean = _root_mean_square(2 * current - before - after)
-    deviation_before, deviation_after, covariance, visible_share = _luma_moments(before, after)
+    moments = _luma_moments(before, after)
     histograms = run.histograms[shifted(0)]
     whole_frame = histograms.sum(2, dtype=np.uint16)
     moved = _bins_moved(cumulated[:, radius - 2 : radius + count], cumulated[:, radius - 1 : radius + count + 1])
@@ -187,7 +192,7 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
     luma = run.luma[radius - 2 : radius + count + 1]
     difference = np.maximum(luma[1:], luma[:-1]) - np.minimum(luma[1:], luma[:-1])
     point_change = difference.sum(1, dtype=np.uint32) / POINTS[0]
-    replaced, kept, relit, in_window, in_turn = _explain_changes(run.luma, radius, flash, change, point_change)
+    explanation = _explain_changes(run.luma, radius, flash, change, point_change)
     return Signals(
         change=change[1:-1],
         breadth=_breadth(moved, histograms),
@@ -195,25 +200,32 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
         distance_across=across / (255 * CELL_POINTS),
         mixture=np.maximum(1 - off_mean / (across + _NOISE), 0),
         wipe_progress=measure_wipe_progress(before, current, after),
-        relative_distance=across / np.sqrt(visible_share) / (deviation_before + deviation_after + _NOISE),
-        luma_correlation=covariance / (deviation_before * deviation_after + _NOISE**2),
+        relative_distance=across / np.sqrt(moments.visible_share) / (moments.before + moments.after + _NOISE),
+        luma_correlation=moments.covariance / (moments.before * moments.after + _NOISE**2),
         blank=is_blank(histograms),
         dark=whole_frame[:, 0, :_BLACK_BINS].sum(1) >= _BLACK_SHARE * POINTS[0],
         point_change=point_change[1:-1],
-        replaced=replaced,
-        kept=kept,
-        relit=relit,
-        in_window=in_window,
-        in_turn=in_turn,
+        **explanation._asdict(),
         colours=whole_frame[:, :, 0::2] + whole_frame[:, :, 1::2],
         thumbnails=block_means(run.luma[shifted(0)]),
     )
 
 
+class _Explanation(NamedTuple):
+    """What else than a cut may explain a change: the fields of `Signals` of the same names, of n frames."""
+
+    replaced: Floats
+    kept: Floats
+    relit: Floats
+    in_window: Flags
+    appears: Flags
+    in_turn: Flags
+
+
 def _explain_changes(
     luma: NDArray[np.uint8], radius: int, flash: int, change: Floats, point_change: Floats
-) -> tuple[Floats, Floats, Floats, Flags, Flags]:
-    """Return `replaced` to `in_turn` of `Signals`.
+) -> _Explanation:
+    """Compare the pictures on both sides of sudden changes.
 
     Args:
         luma: of the run.
@@ -222,16 +234,12 @@ def _explain_changes(
         change: (n + 2,) changes of colours, of one frame more at either end.
         point_change: (n + 2,) changes of luma.
     """
-    current, beside = change[1:-1], np.maximum(change[:-2], change[2:])
-    replaced, kept, relit = np.zeros((3, len(current)))
-    in_window, in_turn = np.zeros((2, len(current)), bool)
-    colours_peak = (current > _LEAST_CHANGE) & (current > _PEAK_RATIO * beside)
-    colours_peak |= (current > _LEAST_BLENDED_CHANGE) & (current >= beside)
-    points_beside = np.maximum(point_change[:-2], point_change[2:])
-    points_peak = (point_change[1:-1] > _LEAST_POINT_CHANGE) & (point_change[1:-1] > _POINT_PEAK_RATIO * points_beside)
-    frames = np.flatnonzero(colours_peak | points_peak)
+    beside = np.maximum(change[:-2], change[2:])
+    found = _Explanation(*np.zeros((3, len(beside))), *np.zeros((3, len(beside)), bool))
+    points_peak = _find_point_peaks(point_change)
+    frames = np.flatnonzero(_find_colour_peaks(change, beside) | points_peak)
     if not len(frames):
-        return replaced, kept, relit, in_window, in_turn
+        return found
     # Pictures are compared across a blended frame, which holds half of the old one.
     is_blended = change[frames + 1] < _SHARP_RATIO * beside[frames]
     at, lag = radius + frames, 1 + is_blended
@@ -241,22 +249,41 @@ def _explain_changes(
 
     before, after = pictures(at - lag), pictures(at - 1 + lag)
     structure = compare_structure(before, after)
-    kept[frames] = structure.kept
-    relit[frames] = np.where(kept[frames] > _KEPT, structure.kept_area, 0)
+    found.kept[frames] = structure.kept
+    found.relit[frames] = np.where(found.kept[frames] > _KEPT, structure.relit_area, 0)
     still = np.flatnonzero(points_peak[frames])
     if len(still):
         earlier, later = pictures((at - flash)[still]), pictures((at - 1 + flash)[still])
         lasting = [compare_structure(*pair).replaced for pair in ((before[still], later), (earlier, after[still]))]
-        replaced[frames[still]] = np.minimum(structure.replaced[still], np.minimum(*lasting))
-    partly = np.flatnonzero(structure.replaced > _REPLACED_BY_WINDOW)
-    if len(partly):
-        sides = [pictures((at + offset)[partly]) for offset in (-lag - 1, lag)]
-        in_window[frames[partly]] = measure_rectangle(before[partly], after[partly], *sides) < _WINDOW_AREA
-    wholly = np.flatnonzero(is_blended & (structure.replaced > _REPLACED_BY_TURN))
-    if len(wholly):
-        unmixed = measure_unmixed(*(pictures(at[wholly] + offset) for offset in (-1, 0, 1)))
-        in_turn[frames[wholly]] = unmixed > _UNMIXED
-    return replaced, kept, relit, in_window, in_turn
+        found.replaced[frames[still]] = np.minimum(structure.replaced[still], np.minimum(*lasting))
+    window_candidates = np.flatnonzero(structure.replaced > _REPLACED_BY_WINDOW)
+    if len(window_candidates):
+        pair = before[window_candidates], after[window_candidates]
+        sides = [pictures((at + offset)[window_candidates]) for offset in (-lag - 1, lag)]
+        found.in_window[frames[window_candidates]] = measure_rectangle(*pair, *sides) < _WINDOW_AREA
+    addition_candidates = np.flatnonzero((structure.replaced > 0) & (structure.replaced < _REPLACED_BY_ADDITION))
+    if len(addition_candidates):
+        pair = before[addition_candidates], after[addition_candidates]
+        earlier = pictures((at - radius)[addition_candidates])
+        found.appears[frames[addition_candidates]] = is_addition(*pair, earlier)
+    turn_candidates = np.flatnonzero(is_blended & (structure.replaced > _REPLACED_BY_TURN))
+    if len(turn_candidates):
+        unmixed = measure_unmixed(*(pictures(at[turn_candidates] + offset) for offset in (-1, 0, 1)))
+        found.in_turn[frames[turn_candidates]] = unmixed > _UNMIXED
+    return found
+
+
+def _find_colour_peaks(change: Floats, beside: Floats) -> Flags:
+    """Return the frames at which colours change suddenly, at once or by way of a blended frame."""
+    current = change[1:-1]
+    at_once = (current > _LEAST_CHANGE) & (current > _PEAK_RATIO * beside)
+    return np.asarray(at_once | ((current > _LEAST_BLENDED_CHANGE) & (current >= beside)))
+
+
+def _find_point_peaks(change: Floats) -> Flags:
+    """Return the frames at which the luma of points changes suddenly."""
+    current, beside = change[1:-1], np.maximum(change[:-2], change[2:])
+    return np.asarray((current > _LEAST_POINT_CHANGE) & (current > _POINT_PEAK_RATIO * beside))
 
 
 def _cumulate(histograms: NDArray[np.uint8]) -> NDArray[np.int16]:
@@ -314,11 +341,20 @@ def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
     return np.asarray(np.sqrt((values * values).sum((1, 2)) / (CHANNELS * CELLS)))
 
 
-def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return both sides' standard deviations and their covariance of luma cells, in units of a cell sum.
+class _LumaMoments(NamedTuple):
+    """Standard deviations of the luma cells of two pictures, and their covariance, in units of a cell sum.
 
-    Over all cells but those that are black on both sides, such as letterbox bars; their share is the last value.
+    They are over the share of the cells that is visible: all but those that are black on both sides, such as letterbox
+    bars.
     """
+
+    before: Floats
+    after: Floats
+    covariance: Floats
+    visible_share: Floats
+
+
+def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> _LumaMoments:
     visible = np.maximum(before[:, 0], after[:, 0]) >= _BLACK_CELL
     count = np.maximum(visible.sum(1), 1)
     luma_before, luma_after = (side[:, 0].astype(np.float64) * visible for side in (before, after))
@@ -328,7 +364,7 @@ def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[
 
     deviation_before = np.sqrt(covariance(luma_before, luma_before))
     deviation_after = np.sqrt(covariance(luma_after, luma_after))
-    return deviation_before, deviation_after, covariance(luma_before, luma_after), count / CELLS
+    return _LumaMoments(deviation_before, deviation_after, covariance(luma_before, luma_after), count / CELLS)
 
 
 def is_blank(histograms: NDArray[np.uint8]) -> Flags:

@@ -26,8 +26,15 @@ _DARK, _DAZZLED = 26, 215
 _UNCHANGED = 4.0
 # Correlation of luma in a window that keeps its structure.
 _CORRELATION = 0.6
+# Change of a window's brightest point over its mean change; where it is less, a bright overlay stays.
+_PEAK_SHARE = 0.25
 # Levels by which a point changes more than from motion around it.
 _POINT_CHANGED = 8
+# Levels by which points of a background change that stays, and points that move; least share of the picture that such a
+# background fills, the most of it that moves, and by how much less than where something appears before it: figures that
+# pop up at most 0.07, jump cuts of a fixed camera at least 0.49. Least share of the points where something appears.
+_STAYS, _MOVES = 6, 4
+_BACKGROUND, _MOVING_BACKGROUND, _MOVES_MORE, _APPEARS = 0.6, 0.45, 0.25, 0.02
 # Rows and columns with this share of the changed points of the fullest one belong to the changed rectangle.
 _EDGE_SHARE = 0.25
 # Least share of the changed points inside the rectangle, and of its points that change.
@@ -43,12 +50,12 @@ class StructureChange:
 
     Attributes:
         kept: windows that keep their structure, of those that show one and changed.
-        kept_area: the same windows, of all.
+        relit_area: the same windows, of all, without those in which an overlay stays over a blank picture.
         replaced: windows that lost their structure, of all that show one, changed or not.
     """
 
     kept: Floats
-    kept_area: Floats
+    relit_area: Floats
     replaced: Floats
 
 
@@ -58,6 +65,7 @@ def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
     left, right = _windows(before), _windows(after)
     mean_left, mean_right = _exact_means(left), _exact_means(right)
     change = _exact_means(np.abs(left - right))
+    peak_left, peak_right = left.max(-1), right.max(-1)
     left, right = (values - np.asarray(values @ _SLOPES @ _SLOPES.T, np.float32) for values in (left, right))
     deviation_left, deviation_right = (np.sqrt((detail * detail).mean(-1)) for detail in (left, right))
     covariance = (left * right).mean(-1)
@@ -69,9 +77,12 @@ def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
     counted = changed & ~hidden
     correlated = covariance > _CORRELATION * (deviation_left * deviation_right + _TEXTURE)
     kept = counted & correlated & (np.minimum(deviation_left, deviation_right) > _TEXTURE)
+    # Where most of the picture turns black or white, what stays as bright as it was is a text or a logo over it.
+    is_overlay = np.abs(peak_left - peak_right) <= _PEAK_SHARE * change
+    is_overlay &= 2 * counted.sum(-1, keepdims=True) < changed.sum(-1, keepdims=True)
     return StructureChange(
         kept=kept.sum(-1) / np.maximum(counted.sum(-1), 1),
-        kept_area=kept.mean(-1),
+        relit_area=(kept & ~is_overlay).mean(-1),
         replaced=(changed & ~kept).sum(-1) / np.maximum(textured.sum(-1), 1),
     )
 
@@ -92,6 +103,30 @@ def measure_rectangle(before: Pictures, after: Pictures, further_before: Picture
     area = rows.sum(1) * columns.sum(1)
     is_rectangle = (inside > _INSIDE * moved.sum((1, 2))) & (inside > _FILL * area)
     return np.where(is_rectangle, area / moved[0].size, 1.0)
+
+
+def is_addition(before: Pictures, after: Pictures, earlier: Pictures) -> NDArray[np.bool_]:
+    """Return for m pairs of pictures whether something appears where nothing moved, and the background stays.
+
+    At a jump cut what changes is what moved before.
+
+    Args:
+        before: (m, 36, 64) luma.
+        after: (m, 36, 64) luma.
+        earlier: (m, 36, 64) luma of half a second before.
+    """
+    change, motion = _difference(before, after), _difference(before, earlier)
+    appears = change > np.minimum(motion, 255 - _POINT_CHANGED) + _POINT_CHANGED
+    visible = np.maximum(before, after) >= _BLACK
+    stays, moves = visible & (change <= _STAYS), motion > _MOVES
+
+    def share_moving(points: NDArray[np.bool_]) -> Floats:
+        return np.asarray((moves & points).sum((1, 2)) / np.maximum(points.sum((1, 2)), 1))
+
+    in_background = share_moving(stays)
+    has_background = (stays.sum((1, 2)) > _BACKGROUND * visible.sum((1, 2))) & (in_background < _MOVING_BACKGROUND)
+    is_new = (appears.mean((1, 2)) > _APPEARS) & (share_moving(appears) < in_background + _MOVES_MORE)
+    return np.asarray(has_background & is_new)
 
 
 def _difference(left: Pictures, right: Pictures) -> Pictures:

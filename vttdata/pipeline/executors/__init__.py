@@ -9,10 +9,10 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vttdata.errors import VttdataError
-from vttdata.pipeline.stage import ItemResult, Stage
+from vttdata.pipeline.stage import In, ItemResult, Out, Stage
 from vttdata.plugins import discover, load_module
 from vttdata.subprocesses import check_system
 
@@ -52,7 +52,7 @@ class Executor(ABC):
         """
 
     @abstractmethod
-    def run(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
+    def run(self, stage: Stage[In, Out], tasks: Iterable[tuple[Tag, In]]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Process every (tag, item), and yield (tag, result) as results come, in any order."""
 
     @abstractmethod

@@ -19,7 +19,7 @@ from typing import Any
 
 from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
-from vttdata.pipeline.stage import ItemResult, Stage, lost_item, process_item
+from vttdata.pipeline.stage import AnyStage, In, ItemResult, Out, Stage, lost_item, process_item
 from vttdata.subprocesses import (
     KILLED,
     die_with_parent,
@@ -48,7 +48,7 @@ class LocalExecutor(Executor):
         self.workers = workers or usable_cores()
         self._pool: list[WorkerProcess] = []
 
-    def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Tag, ItemResult]]:
+    def run(self, stage: Stage[In, Out], tasks: Iterable[tuple[Tag, In]]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Process all tasks, and yield their results in the order of completion."""
         for worker in list(self._pool):
             try:
@@ -74,7 +74,7 @@ class LocalExecutor(Executor):
         while self._pool:
             self._pool.pop().kill()
 
-    def _assign_tasks(self, stage: Stage, queue: RetryQueue) -> None:
+    def _assign_tasks(self, stage: AnyStage, queue: RetryQueue) -> None:
         """Give every idle worker a task, and start workers while there are tasks and room for them."""
         while True:
             worker = next((worker for worker in self._pool if worker.task is None), None)
@@ -88,7 +88,9 @@ class LocalExecutor(Executor):
                 self._pool.append(worker)
             worker.assign(task, stage.seconds_limit(task[1]))
 
-    def _receive(self, stage: Stage, worker: WorkerProcess, queue: RetryQueue) -> Iterator[tuple[Tag, ItemResult]]:
+    def _receive(
+        self, stage: Stage[Any, Out], worker: WorkerProcess, queue: RetryQueue
+    ) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Yield the result in a worker's message, if there is one."""
         try:
             message = worker.connection.recv()
@@ -107,7 +109,9 @@ class LocalExecutor(Executor):
         else:
             yield worker.release()[0], message
 
-    def _fail(self, stage: Stage, worker: WorkerProcess, reason: str, detail: str) -> tuple[Tag, ItemResult]:
+    def _fail(
+        self, stage: Stage[Any, Out], worker: WorkerProcess, reason: str, detail: str
+    ) -> tuple[Tag, ItemResult[Out]]:
         """Discard a worker, and return the failure of the item it was at."""
         tag, item = worker.release()
         self._discard(worker)
@@ -121,7 +125,7 @@ class LocalExecutor(Executor):
 class WorkerProcess:
     """Worker process, the task it is at, and the moment at which its time is over."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: AnyStage) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in kill()
         self._process, self.connection = start_module(__name__, self._stderr)
         self.task: Task | None = None
@@ -198,7 +202,7 @@ class RetryQueue:
 
 def serve(connection: Connection) -> None:
     """Work as a worker until the connection closes: a `Stage` replaces the stage, a tuple of one item is processed."""
-    stage: Stage | None = None
+    stage: AnyStage | None = None
     connection.send(READY)
     # An end of file means that the executor is done with this worker.
     with contextlib.suppress(EOFError):

@@ -25,10 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import HaltError, VttdataError
+from vttdata.json_types import JsonObject
 from vttdata.missing_modules import MissingLibraryError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.executors.local import LocalExecutor, Task
-from vttdata.pipeline.stage import ItemResult, Stage, lost_item
+from vttdata.pipeline.stage import AnyStage, In, ItemResult, Out, Stage, lost_item
 from vttdata.settings import environment_number
 from vttdata.subprocesses import last_line_with, start_module, usable_cores
 from vttdata.version import __version__
@@ -88,13 +89,13 @@ class RayExecutor(Executor):
         self._nodes: list[Mapping[str, float]] = []
         self._free: Mapping[str, float] = {}
         self._lost_in_a_row = 0
-        self._last_ready = self._asked = 0.0
+        self._last_ready = self._resources_requested = 0.0
 
     def prepare(self, witness: Path) -> None:
         """Take note of a file by which workers tell that they see the build folder."""
         self._witness = witness.absolute()
 
-    def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Tag, ItemResult]]:
+    def run(self, stage: Stage[In, Out], tasks: Iterable[tuple[Tag, In]]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Process all tasks, and yield their results in the order of completion.
 
         Raises:
@@ -113,7 +114,7 @@ class RayExecutor(Executor):
         stage_data = pickle.dumps(stage)
         for number in self._workers:
             gateway.send("stage", number, stage_data)
-        self._last_ready = self._asked = time.monotonic()
+        self._last_ready = self._resources_requested = time.monotonic()
         while queue.fill(1) or any(worker.batches for worker in self._workers.values()):
             self._start_workers(stage_data, queue)
             self._assign_tasks(queue)
@@ -155,11 +156,11 @@ class RayExecutor(Executor):
             self._last_ready = now
         elif now - self._last_ready > self._seconds_to_start:
             raise HaltError(self._why_none_started())
-        if now - self._asked > _RESOURCES_EVERY_SECONDS:
+        if now - self._resources_requested > _RESOURCES_EVERY_SECONDS:
             self._connect().send("resources")
-            self._asked = now
+            self._resources_requested = now
 
-    def _room(self) -> int:
+    def _max_workers(self) -> int:
         """Return how many workers there may be: what is asked for, or what the nodes have room for, and at least 1."""
         if self._limit is not None:
             return self._limit
@@ -172,8 +173,8 @@ class RayExecutor(Executor):
         """Start workers while there is room for them and, for each that is not ready yet, a task."""
         gateway = self._connect()
         starting = sum(not worker.node for worker in self._workers.values())
-        room = self._room()
-        while len(self._workers) < room and queue.fill(starting + 1):
+        max_workers = self._max_workers()
+        while len(self._workers) < max_workers and queue.fill(starting + 1):
             number = next(self._numbers)
             self._workers[number] = RemoteWorker()
             variables = {name: value for name, value in os.environ.items() if name.startswith("VTTDATA_")}
@@ -190,7 +191,9 @@ class RayExecutor(Executor):
                     worker.batches.append(batch)
                     gateway.send("process", number, pickle.dumps(batch))
 
-    def _handle(self, stage: Stage, message: tuple[Any, ...], queue: BatchQueue) -> Iterator[tuple[Tag, ItemResult]]:
+    def _handle(
+        self, stage: Stage[Any, Out], message: tuple[Any, ...], queue: BatchQueue
+    ) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Take in a message of the gateway, and yield the results in it."""
         match message:
             case ("resources", nodes, free):
@@ -234,8 +237,8 @@ class RayExecutor(Executor):
             )
 
     def _lose(
-        self, stage: Stage, worker: RemoteWorker, detail: str, queue: BatchQueue
-    ) -> Iterator[tuple[Tag, ItemResult]]:
+        self, stage: Stage[Any, Out], worker: RemoteWorker, detail: str, queue: BatchQueue
+    ) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Put the tasks of a lost worker back; yield the failures of those that lost their second one."""
         self._lost_in_a_row += 1
         if "its owner has died" in detail:
@@ -358,9 +361,9 @@ class RayWorker:
             os.chdir(folder)
         self._executor = LocalExecutor(1)
         self._stage_data = b""
-        self._stage: Stage | None = None
+        self._stage: AnyStage | None = None
 
-    def describe(self, witness: tuple[str, int, str] | None) -> dict[str, Any]:
+    def describe(self, witness: tuple[str, int, str] | None) -> JsonObject:
         """Return the name of the node, the versions of its tools, and whether it sees the build folder."""
         sees_build = witness is None or _state(Path(witness[0]), witness[1]) == witness
         return {"node": socket.gethostname(), "tools": _versions(), "sees_build": sees_build}
@@ -379,8 +382,8 @@ class RayWorker:
             self._stage = pickle.loads(self._stage_data)  # noqa: S301 - of our own build
         batch: list[Task] = pickle.loads(data)  # noqa: S301 - of our own build
         started = time.monotonic()
-        in_time = (task for place, task in enumerate(batch) if not place or time.monotonic() - started < BATCH_SECONDS)
-        results: list[tuple[Tag, ItemResult]] = []
+        in_time = (task for index, task in enumerate(batch) if not index or time.monotonic() - started < BATCH_SECONDS)
+        results: list[tuple[Tag, ItemResult[object]]] = []
         halt = None
         try:
             results.extend(self._executor.run(self._stage, in_time))

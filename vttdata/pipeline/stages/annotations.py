@@ -11,31 +11,33 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.collect.video_list import MISSING, file_stamp
 from vttdata.errors import MACHINE_ERRORS, DescribeOSErrors, disk_error_halt
 from vttdata.ids import VIDEO_EXTENSIONS, is_safe_id
-from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
-from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, Source
+from vttdata.pipeline.stage import Kept, Outcome, Stage, WholeStage, runtime
+from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, QueryWindows, Source, VideoQuestion
+
+T = TypeVar("T")
+Record = TypeVar("Record", Clip, Source)
 
 # Hashing a large video on a slow disk takes minutes.
 _HASHING_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
-class KeepAll(Stage):
+class KeepAll(WholeStage[T, T]):
     """Table of records that a reader of official files returned; each is kept as it is."""
 
     # These fields are class variables of other stages. The engine hashes the name of a stage in any case.
     name: str = runtime()  # type: ignore[misc]
-    output: type = runtime()  # type: ignore[misc]
+    output: type[T] = runtime()  # type: ignore[misc]
     id_column: str = dataclasses.field(default="source_id", metadata={"runtime": True})  # type: ignore[misc]
-    all_at_once = True
 
-    def process(self, item: tuple[Any, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[T, ...]) -> Iterator[Outcome[T]]:
         """Keep every record."""
         return map(Kept, item)
 
@@ -44,11 +46,11 @@ SOURCES = KeepAll("originals", Source)
 CLIPS = KeepAll("annotated", Clip, "video_id")
 CAPTIONS = KeepAll("sentences", Caption, "video_id")
 CONCEPTS = KeepAll("concepts", Concepts, "video_id")
+QUESTIONS = KeepAll("questions", VideoQuestion, "video_id")
+MOMENTS = KeepAll("moments", QueryWindows, "video_id")
 SCORES = KeepAll("scores", CaptionScore, "video_id")
 ALIGNMENT = KeepAll("alignment", OffsetScan)
 FINDINGS = KeepAll("findings", Finding)
-
-Record = TypeVar("Record", Clip, Source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +63,31 @@ class RecordFile(Generic[Record]):
 
 
 @dataclass(frozen=True)
-class RecordFiles(Stage):
+class RecordFiles(Stage[RecordFile[Record], Record]):
     """Checksums of the files of records; a record without a readable file is kept as it is."""
 
     part_size = 64
 
     folder: Path = runtime()
 
-    def item_id(self, item: RecordFile[Any]) -> str:
+    def item_id(self, item: RecordFile[Record]) -> str:
         """Return the record's id."""
         return _id(item.record)
 
-    def seconds_limit(self, item: RecordFile[Any]) -> float:  # noqa: ARG002
+    def seconds_limit(self, item: RecordFile[Record]) -> float:  # noqa: ARG002
         """Return the time that reading a large file may take."""
         return _HASHING_SECONDS
 
 
 @dataclass(frozen=True)
-class ClipFiles(RecordFiles):
+class ClipFiles(RecordFiles[Clip]):
     """Checksums of the files of clips."""
 
     name = "clip_files"
     output = Clip
     id_column = "video_id"
 
-    def process(self, item: RecordFile[Clip]) -> Iterator[Outcome]:
+    def process(self, item: RecordFile[Clip]) -> Iterator[Outcome[Clip]]:
         """Keep the clip, with its file where that can be read."""
         checksum = _checksum(self.folder, item.file)
         media = checksum and ClipMedia(f"videos/{item.file}", *checksum)
@@ -93,13 +95,13 @@ class ClipFiles(RecordFiles):
 
 
 @dataclass(frozen=True)
-class SourceFiles(RecordFiles):
+class SourceFiles(RecordFiles[Source]):
     """Checksums of the files of sources."""
 
     name = "source_files"
     output = Source
 
-    def process(self, item: RecordFile[Source]) -> Iterator[Outcome]:
+    def process(self, item: RecordFile[Source]) -> Iterator[Outcome[Source]]:
         """Keep the source, with its file where that can be read."""
         checksum = _checksum(self.folder, item.file)
         if checksum is None or item.file is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings, Donors, degrade
-from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, WholeStage
 from vttdata.records import Caption, Clip, Degraded, Source
 from vttdata.text.captions import (
     CaptionSettings,
@@ -19,9 +19,13 @@ from vttdata.text.captions import (
     clean_captions,
     read_caption_table,
 )
-from vttdata.text.clip_matching import match_captions
+from vttdata.text.clip_matching import Loss, UnmatchedReason, match_captions
+
+UNCAPTIONED = "uncaptioned"
+"""Reason of clips that nobody has captioned yet."""
 
 REMOVAL_REASONS = frozenset(typing.get_args(RemovalReason))
+UNMATCHED_REASONS = frozenset(typing.get_args(UnmatchedReason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,17 @@ def group_raw_captions(
     clips: Iterable[Clip],
     sources: Iterable[Source],
     copies: Iterable[tuple[Source, str]] = (),
+    losses: Iterable[Loss] = (),
 ) -> Iterator[RawClipCaptions]:
     """Yield the captions of each clip, in this order, from a table, then each caption that fits no clip.
 
-    The settings name columns of the table; for `copies` see `CaptionMatcher`.
+    The settings name columns of the table; for `copies` and `losses` see `CaptionMatcher`.
 
     Raises:
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
-    by_clip, unmatched = match_captions(read_caption_table(file, settings.columns), clips, sources, copies)
+    raws = read_caption_table(file, settings.columns)
+    by_clip, unmatched = match_captions(raws, clips, sources, copies, losses, settings.follow)
     if unmatched and not any(by_clip.values()):
         first = unmatched[0].detail
         example = next(iter(by_clip), None)
@@ -62,17 +68,18 @@ def group_raw_captions(
 
 
 @dataclass(frozen=True)
-class CleanCaptions(Stage):
+class CleanCaptions(Stage[RawClipCaptions, Caption]):
     """Clean the captions of each clip; every removal is counted under its reason.
 
     `language` is that of captions that state none.
     """
 
     name = "captions"
+    version = 2
     output = Caption
     id_column = "video_id"
     part_size = 64
-    reasons = REMOVAL_REASONS | {"unknown_clip", "outside_clips", "ambiguous"}
+    reasons = REMOVAL_REASONS | UNMATCHED_REASONS
 
     settings: CaptionSettings
     language: str = "en"
@@ -81,7 +88,7 @@ class CleanCaptions(Stage):
         """Count captions, not clips."""
         return len(item.captions)
 
-    def process(self, item: RawClipCaptions) -> Iterator[Outcome]:
+    def process(self, item: RawClipCaptions) -> Iterator[Outcome[Caption]]:
         """Keep the captions of one clip that are left after cleaning."""
         if item.reason is not None:
             yield Rejected(item.video_id, item.reason, item.detail)
@@ -89,7 +96,7 @@ class CleanCaptions(Stage):
         yield from _keep_captions(clean_captions(item.video_id, item.captions, self.settings, self.language))
 
 
-def _keep_captions(results: Iterable[Caption | Removal]) -> Iterator[Outcome]:
+def _keep_captions(results: Iterable[Caption | Removal]) -> Iterator[Outcome[Caption]]:
     for result in results:
         if isinstance(result, Caption):
             yield Kept(result)
@@ -111,22 +118,22 @@ class CaptionedClip:
 
 
 @dataclass(frozen=True)
-class EnoughCaptions(Stage):
-    """Reject clips that kept fewer captions than the recipe wants."""
+class EnoughCaptions(Stage[CaptionedClip, Clip]):
+    """Reject clips that kept fewer captions than the recipe wants; those without any wait as ``uncaptioned``."""
 
     name = "captioned"
     output = Clip
     id_column = "video_id"
     part_size = 64
-    reasons = frozenset({"too_few_captions"})
+    reasons = frozenset({"too_few_captions", UNCAPTIONED})
 
     settings: CaptionSettings
 
-    def process(self, item: CaptionedClip) -> Iterator[Outcome]:
+    def process(self, item: CaptionedClip) -> Iterator[Outcome[Clip]]:
         """Keep the clip unless it has too few captions."""
         if item.captions < self.settings.per_clip and self.settings.below == "reject":
             facts = f"{item.captions} captions, at least {self.settings.per_clip} wanted"
-            yield Rejected(item.video_id, "too_few_captions", facts)
+            yield Rejected(item.video_id, "too_few_captions" if item.captions else UNCAPTIONED, facts)
         else:
             yield Kept(item.clip)
 
@@ -153,33 +160,32 @@ class CaptionInSplit:
 
 
 @dataclass(frozen=True)
-class CleanedCaptions(Stage):
+class CleanedCaptions(WholeStage[Caption | Removal, Caption]):
     """Captions of an input that was cleaned while it was read; removals are counted under their reasons."""
 
     name = "cleaned_captions"
     output = Caption
     id_column = "video_id"
-    all_at_once = True
     reasons = REMOVAL_REASONS
 
-    def process(self, item: tuple[Caption | Removal, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[Caption | Removal, ...]) -> Iterator[Outcome[Caption]]:
         """Keep captions and reject removals, in their order."""
         return _keep_captions(item)
 
 
 @dataclass(frozen=True)
-class DegradeCaptions(Stage):
+class DegradeCaptions(WholeStage[CaptionInSplit, Degraded]):
     """Degraded form of every caption; where there is none, the record has a flag."""
 
     name = "degraded"
+    version = 2
     output = Degraded
     id_column = "video_id"
-    all_at_once = True
 
     settings: DegradeSettings
     seed: int
 
-    def process(self, item: tuple[CaptionInSplit, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[CaptionInSplit, ...]) -> Iterator[Outcome[Degraded]]:
         """Keep all captions in their order; no word goes from one split into another."""
         by_split: dict[str, list[CaptionInSplit]] = {}
         for entry in item:

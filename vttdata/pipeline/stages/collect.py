@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from vttdata.collect import BREAKER_REASONS, UNREACHABLE, CollectSettings, fetch, list_manifest, search
 from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
 from vttdata.collect.reachability import Address, addresses, any_answers
-from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.files.addresses import without_secrets
+from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, WholeStage, runtime
 from vttdata.pipeline.stages.videos import SourceFolders
 from vttdata.records import Candidate, Source
 
@@ -33,7 +33,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Search(Stage):
+class Search(Stage[Query, Candidate]):
     """Ask a site for the first results of each query."""
 
     name = "search"
@@ -57,13 +57,13 @@ class Search(Stage):
         """Return the limit of a download."""
         return download_limit(self.settings)
 
-    def process(self, item: Query) -> Iterator[Outcome]:
+    def process(self, item: Query) -> Iterator[Outcome[Candidate]]:
         """Keep each result as a candidate."""
         yield from (Kept(candidate) for candidate in search(item.query, item.category, self.settings))
 
 
 @dataclass(frozen=True)
-class DrawScenes(Stage):
+class DrawScenes(Stage[SceneSettings, Candidate]):
     """Draw the demo's videos, and write captions of what is in them."""
 
     name = "scenes"
@@ -77,7 +77,7 @@ class DrawScenes(Stage):
         """Return the same id for every item; there is only one."""
         return "scenes"
 
-    def process(self, item: SceneSettings) -> Iterator[Outcome]:
+    def process(self, item: SceneSettings) -> Iterator[Outcome[Candidate]]:
         """Keep each drawn file as a candidate."""
         draw_scenes(self.folder, item, self.seed)
         yield from (Kept(candidate) for candidate in list_manifest(self.folder / "manifest.csv"))
@@ -88,30 +88,30 @@ class DrawScenes(Stage):
 
 
 @dataclass(frozen=True)
-class DeduplicateCandidates(Stage):
+class DeduplicateCandidates(WholeStage[Candidate, Candidate]):
     """Keep each video once that several queries found, for the first of these queries."""
 
     name = "found"
     output = Candidate
-    all_at_once = True
     reasons = frozenset({"found_before"})
 
-    def process(self, item: tuple[Candidate, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[Candidate, ...]) -> Iterator[Outcome[Candidate]]:
         """Keep a candidate unless one with its address, or its id, came before."""
         seen: dict[str, Candidate] = {}
         for candidate in item:
             keys = [key for key in (candidate.locator, candidate.source_id) if key]
             first = next((seen[key] for key in keys if key in seen), None)
             if first is not None:
-                detail = f"{candidate.query!r} finds {candidate.locator}, and {first.query!r} did before"
-                yield Rejected(candidate.source_id or candidate.locator, "found_before", detail)
+                address = without_secrets(candidate.locator)
+                detail = f"{candidate.query!r} finds {address}, and {first.query!r} did before"
+                yield Rejected(candidate.source_id or address, "found_before", detail)
                 continue
             seen |= dict.fromkeys(keys, candidate)
             yield Kept(candidate)
 
 
 @dataclass(frozen=True)
-class Fetch(Stage):
+class Fetch(Stage[Candidate, Source]):
     """Hash a local file, or download a URL into the build.
 
     Of the settings, only the maximum height in pixels makes earlier downloads stale; the others are patience and
@@ -133,14 +133,14 @@ class Fetch(Stage):
         return item.source_id or "r" + hashlib.sha256(item.locator.encode()).hexdigest()[:16]
 
     def label(self, item: Candidate) -> str:
-        """Return the file name or address."""
-        return item.locator
+        """Return the file name, or the address without what signs or authorises it."""
+        return without_secrets(item.locator)
 
     def halt_after(self) -> int:
         """Return the number that the recipe sets."""
         return self.settings.breaker
 
-    def must_halt(self, row: Sequence[tuple[Any, Failed]]) -> bool:
+    def must_halt(self, row: Sequence[tuple[Candidate, Failed]]) -> bool:
         """Check that the failures are about this machine or its network, not about hosts that are gone."""
         if any(failure.reason != UNREACHABLE for _, failure in row):
             return True
@@ -151,7 +151,7 @@ class Fetch(Stage):
         """Return the limit of a download; reading a local file has none."""
         return download_limit(self.settings) if item.kind == "url" else None
 
-    def process(self, item: Candidate) -> Iterator[Outcome]:
+    def process(self, item: Candidate) -> Iterator[Outcome[Source]]:
         """Keep the source."""
         yield Kept(fetch(item, originals=self.folders.listed, store=self.folders.fetched, settings=self.settings))
 

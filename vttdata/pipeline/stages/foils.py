@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.human_verdicts import read_verdicts
-from vttdata.generate.foils.mine import mine_videos
-from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.mine import LanguageTools, Progress, mine_videos
+from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.video_texts import VideoTexts
-from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
-from vttdata.text.lm import scorer_maker
-from vttdata.text.nouns.lexicon import load_lexicon
-from vttdata.text.nouns.mentions import load_pipeline
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, WholeStage
 
 
 @dataclass(frozen=True)
-class Foils(Stage):
+class Foils(WholeStage[VideoTexts, FoilPair]):
     """Pairs of a true caption and its foil.
 
     Fields:
@@ -35,7 +31,6 @@ class Foils(Stage):
     version = 5
     output = FoilPair
     id_column = "video_id"
-    all_at_once = True
     reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"}) | {
         f"foil_{why}" for why in ("implausible", "implied", "mentioned", "negated", "pronoun", "refused", "too_few")
     }
@@ -49,18 +44,16 @@ class Foils(Stage):
     device: str = "cpu"
     verdicts: str | None = None
     verdicts_digest: str | None = None
-    watch: Callable[[Sequence[Any], str], Iterable[Any]] | None = field(default=None, metadata={"runtime": True})
+    watch: Progress | None = field(default=None, metadata={"runtime": True})
 
-    def process(self, item: tuple[VideoTexts, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[VideoTexts, ...]) -> Iterator[Outcome[FoilPair]]:
         """Keep the chosen pairs; reject captions and videos that give none."""
-        lexicon = load_lexicon(Path(self.lexicon) if self.lexicon is not None else None)
+        tools = LanguageTools.load(lexicon=self.lexicon, scorer=self.scorer, device=self.device, pipeline=self.pipeline)
         corpus = mine_videos(
             item,
-            lexicon,
+            tools,
             settings=self.settings,
             seed=self.seed,
-            make_scorer=scorer_maker(self.scorer, device=self.device),
-            pipeline=None if self.pipeline is None else load_pipeline(self.pipeline),
             verdicts={} if self.verdicts is None else read_verdicts(Path(self.verdicts)),
             watch=self.watch,
         )

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
+from vttdata.pipeline.stage import GatheringStage, Kept, Outcome, Rejected, WholeStage
 from vttdata.records import Clip, Source
-from vttdata.split import SplitSettings, assign_splits
+from vttdata.split import Assignment, SplitSettings, assign_splits
 from vttdata.split.groups import DisjointSets
 from vttdata.split.near_duplicates.matches import NearDuplicate, match_samples
 from vttdata.split.near_duplicates.samples import Samples, collect_samples
 
+# Draws that are tried, and the gap of one with which it is content.
+_DRAWS, _CLOSE = 100, 0.005
+
 
 @dataclass(frozen=True)
-class NearDuplicates(Stage):
+class NearDuplicates(GatheringStage[Source, Samples, NearDuplicate]):
     """Find the pairs of sources that show the same, wholly or in part."""
 
     name = "copies"
     version = 2
     output = NearDuplicate
-    all_at_once = True
 
     def gather(self, items: Iterable[Source]) -> Samples:
         """Return the samples of those sources that have a fingerprint; all else of the sources is not held."""
@@ -34,13 +37,13 @@ class NearDuplicates(Stage):
         """Return the number of sources."""
         return len(item.ids)
 
-    def process(self, item: Samples) -> Iterator[Outcome]:
+    def process(self, item: Samples) -> Iterator[Outcome[NearDuplicate]]:
         """Keep every pair."""
         return map(Kept, match_samples(item).duplicates())
 
 
 @dataclass(frozen=True)
-class KeepOne(Stage):
+class KeepOne(WholeStage[Clip, Clip]):
     """Reject the clips of all sources but one of each family that near-duplicates connect.
 
     A source with pinned clips stays, else the one with the largest picture, the most seconds of clips and the smallest
@@ -54,14 +57,13 @@ class KeepOne(Stage):
     name = "families"
     output = Clip
     id_column = "video_id"
-    all_at_once = True
     reasons = frozenset({"near_duplicate"})
 
     pairs: tuple[tuple[str, str], ...]
     pixels: tuple[tuple[str, int], ...]
     pinned: tuple[str, ...] = ()
 
-    def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome[Clip]]:
         """Keep the clips of one source of each family, in input order."""
         pixels, pinned = dict(self.pixels), frozenset(self.pinned)
         seconds: dict[str, float] = defaultdict(float)
@@ -86,7 +88,7 @@ class KeepOne(Stage):
 
 
 @dataclass(frozen=True)
-class Split(Stage):
+class Split(WholeStage[Clip, Clip]):
     """Assign groups of clips to splits, and sort clips by id. Pinned clips that do not exist are rejected.
 
     Sort the tuples, so that the order in which their values were found makes nothing stale.
@@ -101,7 +103,6 @@ class Split(Stage):
     version = 2
     output = Clip
     id_column = "video_id"
-    all_at_once = True
     reasons = frozenset({"pinned_but_missing"})
 
     settings: SplitSettings
@@ -110,12 +111,28 @@ class Split(Stage):
     pairs: tuple[tuple[str, str], ...] = ()
     uploaders: tuple[tuple[str, str], ...] = ()
 
-    def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
+    def assign(self, clips: Sequence[Clip], settings: SplitSettings) -> Assignment:
+        """Return the division of clips by some settings, the rest being as it is."""
+        pins, uploaders = dict(self.pins), dict(self.uploaders)
+        return assign_splits(clips, settings, seed=self.seed, pairs=self.pairs, uploaders=uploaders, pins=pins)
+
+    def find_closer_draw(self, clips: Sequence[Clip]) -> tuple[int, float]:
+        """Return the first draw whose shares are all within half a point of the ratios, and its largest gap.
+
+        If none of a hundred is as close, it is the closest of them.
+        """
+        closest = (math.inf, 0)
+        for draw in range(_DRAWS):
+            gap = self.assign(clips, dataclasses.replace(self.settings, draw=draw)).largest_gap
+            closest = min(closest, (gap, draw))
+            if gap <= _CLOSE:
+                break
+        return closest[1], closest[0]
+
+    def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome[Clip]]:
         """Keep every clip with its split."""
         pins = dict(self.pins)
-        assignment = assign_splits(
-            item, self.settings, seed=self.seed, pairs=self.pairs, uploaders=dict(self.uploaders), pins=pins
-        )
+        assignment = self.assign(item, self.settings)
         for clip in sorted(item, key=lambda clip: clip.video_id):
             yield Kept(dataclasses.replace(clip, split=assignment.split_of[clip.video_id]))
         for video_id in assignment.lost_pins:

@@ -12,18 +12,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from vttdata.errors import MediaError
 from vttdata.ids import clip_id
 from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.filters import REASONS, VERSIONS, FilterSettings, judge, screen
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
 from vttdata.media.shots.detect import ShotSettings, find_shots
-from vttdata.media.shots.features import load_features, save_features
+from vttdata.media.shots.features import load_features, load_times, save_features
 from vttdata.media.source_analysis import analyse_source
-from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
+from vttdata.pipeline.stage import Kept, Out, Outcome, Rejected, Stage, WholeStage, runtime
 from vttdata.records import Clip, Shot, Source
 
-# Seconds by which a listed span may exceed its source, since published spans are rounded; it is cut off there.
+# Seconds by which a listed span may exceed its source at either end, since published spans are rounded; it is cut off
+# there.
 _SPAN_TOLERANCE_SECONDS = 0.5
 
 
@@ -44,7 +46,7 @@ def features_path(folder: Path, source: Source) -> Path:
     return folder / f"{source.source_id}.npz"
 
 
-class FileStage(Stage):
+class FileStage(Stage[Source, Out]):
     """Stage that opens the files of sources."""
 
     def label(self, item: Source) -> str:
@@ -57,11 +59,11 @@ class FileStage(Stage):
 
 
 @dataclass(frozen=True)
-class ProbeSources(FileStage):
+class ProbeSources(FileStage[Source]):
     """Read of each container's facts; a damaged structure is a failure with its reason."""
 
     name = "probe"
-    version = 2
+    version = 3
     output = Source
 
     folders: SourceFolders = runtime()
@@ -70,21 +72,20 @@ class ProbeSources(FileStage):
         """Return the limit for reading a container."""
         return PROBING_SECONDS
 
-    def process(self, item: Source) -> Iterator[Outcome]:
+    def process(self, item: Source) -> Iterator[Outcome[Source]]:
         """Keep the source with its probe."""
         yield Kept(dataclasses.replace(item, probe=probe(self.folders.path(item))))
 
 
 @dataclass(frozen=True)
-class Duplicates(Stage):
+class Duplicates(WholeStage[Source, Source]):
     """Removal of exact duplicates: of equal files the one with the smallest id and name stays. Sorts by id."""
 
     name = "duplicates"
     output = Source
-    all_at_once = True
     reasons = frozenset({"duplicate", "same_id"})
 
-    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome[Source]]:
         """Keep one source per content and per id, in the order of ids."""
         by_content: dict[str, Source] = {}
         by_id: dict[str, Source] = {}
@@ -103,7 +104,7 @@ class Duplicates(Stage):
 
 
 @dataclass(frozen=True)
-class Screen(Stage):
+class Screen(Stage[Source, Source]):
     """Rejection of sources by what their containers state, before anything is decoded."""
 
     name = "screen"
@@ -117,21 +118,21 @@ class Screen(Stage):
         """Return the reason against a source and the facts; None to keep it."""
         return screen(source.probe, self.settings) if source.probe else None
 
-    def process(self, item: Source) -> Iterator[Outcome]:
+    def process(self, item: Source) -> Iterator[Outcome[Source]]:
         """Keep the source or say why not."""
         verdict = self.verdict(item)
         yield Rejected(item.source_id, *verdict) if verdict else Kept(item)
 
 
 @dataclass(frozen=True)
-class MeasureSources(FileStage):
+class MeasureSources(FileStage[Source]):
     """One reading of each source: frame count, exact duration, quality scores, fingerprint, and the shots' features.
 
     The features go to a file of their own, so that other settings of shots need no decoding.
     """
 
     name = "measure"
-    version = 6
+    version = 7
     output = Source
     part_size = 4
 
@@ -140,7 +141,7 @@ class MeasureSources(FileStage):
     features: Path = runtime()
     filters: tuple[tuple[str, int], ...] = VERSIONS
 
-    def process(self, item: Source) -> Iterator[Outcome]:
+    def process(self, item: Source) -> Iterator[Outcome[Source]]:
         """Keep the source with its measure and its fingerprint, and write its shots' features."""
         analysis = analyse_source(self.folders.path(item))
         save_features(analysis.features, features_path(self.features, item))
@@ -223,11 +224,11 @@ def join_sources(clips: Iterable[Clip], sources: Iterable[Source]) -> Iterator[S
 
 
 @dataclass(frozen=True)
-class Shots(FileStage):
+class Shots(FileStage[Shot]):
     """Shot detection in each source, from its features."""
 
     name = "shots"
-    version = 3
+    version = 4
     output = Shot
     part_size = 4
 
@@ -235,7 +236,7 @@ class Shots(FileStage):
     decoder: str
     features: Path = runtime()
 
-    def process(self, item: Source) -> Iterator[Outcome]:
+    def process(self, item: Source) -> Iterator[Outcome[Shot]]:
         """Keep every shot."""
         features = load_features(features_path(self.features, item))
         detection = find_shots(features, self.settings, source_id=item.source_id)
@@ -243,7 +244,7 @@ class Shots(FileStage):
 
 
 @dataclass(frozen=True)
-class Clips(Stage):
+class Clips(Stage[SourceShots, Clip]):
     """Choice of clips from a source's shots, or the spans that came with the source."""
 
     name = "clips"
@@ -252,7 +253,7 @@ class Clips(Stage):
 
     settings: ClipSettings
 
-    def process(self, item: SourceShots) -> Iterator[Outcome]:
+    def process(self, item: SourceShots) -> Iterator[Outcome[Clip]]:
         """Keep the clips of one source, or say why it has none."""
         if item.source.spans:
             yield from _listed_clips(item)
@@ -266,21 +267,23 @@ class Clips(Stage):
             yield Kept(_clip_of(item.source, video_id, span.start, span.end, frames, span.shots))
 
 
-def _listed_clips(item: SourceShots) -> Iterator[Outcome]:
-    source_end = item.shots[-1].end
+def _listed_clips(item: SourceShots) -> Iterator[Outcome[Clip]]:
+    source_start, source_end = item.shots[0].start, item.shots[-1].end
     seen: set[str] = set()
     for span in item.source.spans:
         video_id = span.video_id or clip_id(item.source_id, span.start, span.end)
-        end = min(span.end, source_end)
-        if span.start >= source_end or span.end > source_end + _SPAN_TOLERANCE_SECONDS:
-            facts = f"span {span.start:g}-{span.end:g} s of a source that ends at {source_end:.2f} s"
+        start, end = max(span.start, source_start), min(span.end, source_end)
+        is_beyond = span.start >= source_end or span.end > source_end + _SPAN_TOLERANCE_SECONDS
+        if is_beyond or start >= end or start > span.start + _SPAN_TOLERANCE_SECONDS:
+            limit = f"ends at {source_end:.2f} s" if is_beyond else f"begins at {source_start:.2f} s"
+            facts = f"span {span.start:g}-{span.end:g} s of a source that {limit}"
             yield Rejected(item.source_id, "outside", facts)
         elif video_id in seen:
             yield Rejected(item.source_id, "same_id", f"the id {video_id} of a span is duplicated")
         else:
             seen.add(video_id)
-            shots = sum(shot.start < end and shot.end > span.start for shot in item.shots)
-            yield Kept(_clip_of(item.source, video_id, span.start, end, (None, None), shots))
+            shots = sum(shot.start < end and shot.end > start for shot in item.shots)
+            yield Kept(_clip_of(item.source, video_id, start, end, (None, None), shots))
 
 
 def _clip_of(
@@ -291,11 +294,11 @@ def _clip_of(
 
 
 @dataclass(frozen=True)
-class Cut(Stage):
+class Cut(Stage[SourceClip, Clip]):
     """Cut of each clip into a file, checked frame by frame."""
 
     name = "cut"
-    version = 2
+    version = 4
     output = Clip
     id_column = "video_id"
     part_size = 4
@@ -305,6 +308,7 @@ class Cut(Stage):
     settings: MediaSettings
     encoder: str
     folders: SourceFolders = runtime()
+    features: Path = runtime()
     folder: Path = runtime()
 
     def label(self, item: SourceClip) -> str:
@@ -315,14 +319,24 @@ class Cut(Stage):
         """Return a limit that allows for decoding from the beginning where seeking fails."""
         return 3 * decoding_limit(item.source.probe, item.source.bytes)
 
-    def process(self, item: SourceClip) -> Iterator[Outcome]:
-        """Keep the clip with the facts of its file."""
+    def process(self, item: SourceClip) -> Iterator[Outcome[Clip]]:
+        """Keep the clip with the facts of its file.
+
+        Raises:
+            MediaError: ``cut_mismatch`` when the file has not the frames of the clip, and what `cut` raises.
+        """
         clip, source = item.clip, item.source
         if source.probe is None:
             raise ValueError(f"source {source.source_id} was not probed")
         target = self.folder / f"{clip.video_id}.mp4"
         original, limit = self.folders.path(source), decoding_limit(source.probe, source.bytes)
-        media = cut(original, source.probe, clip.start, clip.end, target, self.settings, seconds_limit=limit)
+        times = load_times(features_path(self.features, source))
+        media = cut(original, source.probe, times, clip.start, clip.end, target, self.settings, seconds_limit=limit)
+        if clip.first_frame is not None and clip.last_frame is not None:
+            expected = clip.last_frame - clip.first_frame + 1
+            if media.frames != expected:
+                target.unlink()
+                raise MediaError("cut_mismatch", f"the clip has {media.frames} frames, and its record {expected}.")
         yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 
     def intact(self, record: Clip) -> bool:

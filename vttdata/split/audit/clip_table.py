@@ -9,7 +9,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,15 +40,15 @@ class ClipTable:
 
     split_names: tuple[str, ...]
     split: Integers
-    video_id: Any
+    video_id: pa.Array
     source: Integers
-    source_ids: Any
+    source_ids: pa.Array
     start: Floats
     end: Floats
     clips_without_source: int
 
     @classmethod
-    def from_arrow(cls, table: Any, split: Integers, split_names: Sequence[str]) -> ClipTable:
+    def from_arrow(cls, table: pa.Table, split: Integers, split_names: Sequence[str]) -> ClipTable:
         """Create the table from an Arrow table with columns ``video_id``, ``source_id``, ``start`` and ``end``.
 
         `split` are as many indices of `split_names`.
@@ -103,8 +102,8 @@ class ClipTable:
 
 
 def has_span(start: Floats, end: Floats) -> Flags:
-    """Return which spans are known and have a length."""
-    known: Flags = np.isfinite(start) & np.isfinite(end) & (end > start)
+    """Return which spans are known and have a length in their source, which begins at 0."""
+    known: Flags = np.isfinite(start) & np.isfinite(end) & (end > np.maximum(start, 0))
     return known
 
 

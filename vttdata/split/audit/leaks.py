@@ -7,13 +7,13 @@ terminal, rows for the card, and a sentence for a build that is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from vttdata.files.table_formats import align_columns, printable
+from vttdata.json_types import JsonObject
 from vttdata.records import Caption, Clip
 from vttdata.split.audit.clip_table import ClipTable, Flags, count_overlaps, has_span, longest_overlaps
 from vttdata.split.audit.repeated_captions import CaptionBatches, batch_captions, find_repeated_captions
@@ -42,9 +42,10 @@ class Audit:
 
     Fields:
         splits: split -> ``clips``, ``sources``, ``captions``.
-        leaks: ``source`` (``sources``, ``clips``), ``overlap`` (``pairs``, ``clips``), ``near_duplicate`` (the same;
-            missing where nothing is known of near-duplicates) and ``caption``: ``captions`` is the number of texts that
-            occur verbatim in more than one split, ``sentences`` the number of captions with these texts.
+        leaks: ``source`` (``sources``, ``clips``), ``overlap`` (``pairs``, ``clips``; missing where no clip has a
+            usable span), ``near_duplicate`` (the same; missing where nothing is known of near-duplicates) and
+            ``caption``: ``captions`` is the number of texts that occur verbatim in more than one split, ``sentences``
+            the number of captions with these texts.
         within: ``overlap_pairs`` (in one split), ``duplicate_captions`` (captions that repeat an earlier one of their
             clip), ``duplicate_captions_in_split`` (of their split) and ``ambiguous_captions`` (captions whose text
             describes another segment of their source too, so that they name no segment in temporal grounding).
@@ -57,11 +58,11 @@ class Audit:
     """
 
     splits: dict[str, dict[str, int]]
-    leaks: dict[str, dict[str, Any]]
+    leaks: dict[str, JsonObject]
     within: dict[str, int]
     unknown: dict[str, int]
-    closest: dict[str, Any] | None
-    examples: dict[str, list[dict[str, Any]]]
+    closest: JsonObject | None
+    examples: dict[str, list[JsonObject]]
     families: dict[str, int] | None = None
 
     @property
@@ -81,7 +82,9 @@ class Audit:
             parts.append(f"near-duplicates of {quantity(self.unknown['fingerprints'], 'source{}')}")
         if self.unknown["sources"]:
             parts.append(f"{quantity(self.unknown['sources'], 'clip{}')} of unknown source")
-        if self.unknown["spans"]:
+        if "overlap" not in self.leaks:
+            parts.append("overlaps in time")
+        elif self.unknown["spans"]:
             parts.append(f"{quantity(self.unknown['spans'], 'clip{}')} without a usable span")
         return f"No leaks found{f'; {join_words(parts)} were not judged' if parts else ''}."
 
@@ -95,7 +98,7 @@ class Audit:
             if families == 1 < self.splits[split]["sources"]
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return plain values, in the order in which people read them."""
         parts = ("verdict", "warnings", "splits", "families", "leaks", "within", "ok", "unknown", "closest", "examples")
         return {name: getattr(self, name) for name in parts}
@@ -116,11 +119,14 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
 
     Takes n log n time, and about 100 bytes for each clip and 12 for each caption.
     """
-    leaks: dict[str, dict[str, Any]] = {}
-    examples: dict[str, list[dict[str, Any]]] = {}
+    leaks: dict[str, JsonObject] = {}
+    examples: dict[str, list[JsonObject]] = {}
     splits_of_sources = clips.splits_of_sources()
     leaks["source"], examples["source"] = find_shared_sources(clips, splits_of_sources)
-    leaks["overlap"], examples["overlap"], overlaps_within = find_overlaps(clips)
+    has_spans = has_span(clips.start, clips.end)
+    overlaps_within = 0
+    if has_spans.any() or not len(clips):
+        leaks["overlap"], examples["overlap"], overlaps_within = find_overlaps(clips)
     closest = families = None
     if near is not None:
         families = count_families(clips, splits_of_sources, near.pairs)
@@ -130,15 +136,15 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
         closest = describe_pair(near.closest, clips, splits_of_sources) if near.closest is not None else None
         closest = closest or next(iter(examples["near_duplicate"]), None)
     repeated = find_repeated_captions(clips, captions, _MAX_EXAMPLES)
-    leaks["caption"], examples["caption"], repeats_within, caption_counts = repeated
+    leaks["caption"], examples["caption"] = repeated.leak, repeated.examples
     clip_counts = clips.count_by_split(np.ones(len(clips), dtype=np.bool_))
     source_counts = splits_of_sources.sum(axis=0).tolist()
     splits = {
-        split: {"clips": clip_counts[split], "sources": sources, "captions": caption_counts[split]}
+        split: {"clips": clip_counts[split], "sources": sources, "captions": repeated.counts[split]}
         for split, sources in zip(clips.split_names, source_counts, strict=True)
     }
-    within = {"overlap_pairs": overlaps_within, **repeats_within}
-    unknown = {"sources": clips.clips_without_source, "spans": int((~has_span(clips.start, clips.end)).sum())}
+    within = {"overlap_pairs": overlaps_within, **repeated.within}
+    unknown = {"sources": clips.clips_without_source, "spans": int((~has_spans).sum())}
     if near is not None:
         unknown["fingerprints"] = near.without_fingerprint
     return Audit(splits, leaks, within, unknown, closest, examples, families)
@@ -161,7 +167,7 @@ def count_families(clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[N
     }
 
 
-def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[JsonObject, list[JsonObject]]:
     """Find sources with clips in several splits; the worst have the most clips outside their main split."""
     shared = splits_of_sources.sum(axis=1) > 1
     leaking = shared[clips.source]
@@ -192,7 +198,7 @@ def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[dic
     return {"sources": int(shared.sum()), "clips": clips.count_by_split(leaking)}, examples
 
 
-def find_overlaps(clips: ClipTable) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
+def find_overlaps(clips: ClipTable) -> tuple[JsonObject, list[JsonObject], int]:
     """Find clips of one source that overlap in time; the last value counts the pairs inside one split."""
     in_source = count_overlaps(clips.source, clips.start, clips.end)
     source_and_split = clips.source * len(clips.split_names) + clips.split
@@ -212,7 +218,7 @@ def find_overlaps(clips: ClipTable) -> tuple[dict[str, Any], list[dict[str, Any]
 
 def find_near_duplicate_leaks(
     clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[NearDuplicate]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+) -> tuple[JsonObject, list[JsonObject]]:
     """Find near-duplicate sources in different splits; the worst are the most similar."""
     sources = clips.find_sources([name for pair in pairs for name in (pair.source_a, pair.source_b)]).reshape(-1, 2)
     known = (sources >= 0).all(axis=1) & (sources[:, 0] != sources[:, 1])
@@ -231,13 +237,13 @@ def find_near_duplicate_leaks(
     return {"pairs": len(distinct), "clips": clips.count_by_split(leaking)}, examples
 
 
-def describe_pair(pair: NearDuplicate, clips: ClipTable, splits_of_sources: Flags) -> dict[str, Any] | None:
+def describe_pair(pair: NearDuplicate, clips: ClipTable, splits_of_sources: Flags) -> JsonObject | None:
     """Return a pair of sources as an example; None when one of them has no clips."""
     sources = clips.find_sources([pair.source_a, pair.source_b])
     if (sources < 0).any():
         return None
     splits = [
-        [split for split, is_fed in zip(clips.split_names, splits_of_sources[source], strict=True) if is_fed]
+        [split for split, has_clips in zip(clips.split_names, splits_of_sources[source], strict=True) if has_clips]
         for source in sources
     ]
     fields = {name: getattr(pair, name) for name in _PAIR_FIELDS}
@@ -303,6 +309,8 @@ def notes(audit: Audit) -> list[str]:
             f"Not judged for near-duplicates: {unknown['fingerprints']:,} sources without a fingerprint; each of them "
             "counts as a family."
         )
+    if "overlap" not in audit.leaks:
+        lines.append("Overlaps in time were not judged: no clip has a usable start and end.")
     if "near_duplicate" not in audit.leaks:
         lines.append("Near-duplicates were not judged: no fingerprints or pairs of near-duplicates are known.")
     if audit.closest is not None:
@@ -330,7 +338,7 @@ def audit_text(audit: Audit) -> str:
     return "\n\n".join(parts)
 
 
-def example_text(leak: str, example: Mapping[str, Any]) -> str:
+def example_text(leak: str, example: JsonObject) -> str:
     """Return one of `Audit.examples` of a leak as text."""
     if leak == "source":
         ids = example["video_ids"]

@@ -9,32 +9,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from vttdata.json_types import JsonObject
 from vttdata.records import Caption
 from vttdata.split.audit.clip_table import ClipTable, Integers
 
 # Yields all captions in batches, each time it is called: rows of a `ClipTable`, and as many texts (Arrow).
-CaptionBatches = Callable[[], Iterator[tuple[Integers, Any]]]
+CaptionBatches = Callable[[], Iterator[tuple[Integers, "pa.Array"]]]
 Hashes = npt.NDArray[np.uint64]
 
 # Captions are sorted in so many portions, by the upper 4 bits of their hashes, to keep the peak of memory low.
 _PORTION_BITS = 4
 
 
-def find_repeated_captions(
-    clips: ClipTable, batches: CaptionBatches, max_examples: int
-) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, int], dict[str, int]]:
-    """Count repeated captions; the worst are the most frequent ones of several splits.
+class RepeatedCaptions(NamedTuple):
+    """Captions whose text occurs again.
 
-    Returns:
-        Texts in more than one split as in `Audit.leaks`, examples (text, how often in each split, a clip of each),
-        repeats in a clip, in a split and in a source as in `Audit.within`, and the number of captions of each split.
+    Fields:
+        leak: texts in more than one split, as in `Audit.leaks`.
+        examples: text, how often in each split, a clip of each.
+        within: repeats in a clip, in a split and in a source, as in `Audit.within`.
+        counts: number of captions of each split, repeated or not.
     """
+
+    leak: JsonObject
+    examples: list[JsonObject]
+    within: dict[str, int]
+    counts: dict[str, int]
+
+
+def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_examples: int) -> RepeatedCaptions:
+    """Count repeated captions; the worst are the most frequent ones of several splits."""
     hashed = [(rows.astype(np.uint32), hash_texts(texts)) for rows, texts in batches()]
     rows = np.concatenate([np.zeros(0, np.uint32), *(rows for rows, _ in hashed)])
     hashes = np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in hashed)])
@@ -73,7 +83,7 @@ def find_repeated_captions(
         "duplicate_captions_in_split": in_split,
         "ambiguous_captions": in_source,
     }
-    return leak, examples, within, captions
+    return RepeatedCaptions(leak, examples, within, captions)
 
 
 def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatches:
@@ -87,7 +97,7 @@ def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatc
     return lambda: iter([(rows, texts)])
 
 
-def hash_texts(texts: Any) -> Hashes:
+def hash_texts(texts: pa.Array) -> Hashes:
     """Return a 64-bit hash of each text (Arrow)."""
     # pandas takes half a second to import, and most users of this package audit nothing.
     import pandas as pd
@@ -113,7 +123,7 @@ def count_ambiguous(clips: ClipTable, hashes: Hashes, rows: npt.NDArray[np.uint3
 
 def _examples(
     clips: ClipTable, batches: CaptionBatches, hashes: Hashes, rows: npt.NDArray[np.uint32], example_hashes: list[int]
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Read the captions again until the text of each hash is known, and describe them."""
     texts: dict[int, str] = {}
     for _, captions in batches() if example_hashes else ():

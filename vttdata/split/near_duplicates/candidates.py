@@ -22,9 +22,6 @@ from vttdata.split.near_duplicates.samples import CHUNK_SAMPLES, MIRROR, Indices
 # Samples of which more of the 128 bits differ are not followed up; unrelated ones differ in 64, rarely in less than 46.
 MAX_DIFFERING_BITS = 36
 
-# All pairs are compared up to so many samples: 8 million comparisons take a second.
-_MAX_SAMPLES_COMPARED_DIRECTLY = 2**12
-
 # With keys of 16 bits each sample meets 8 others by chance at this size; above, keys have 24 bits, and it is 1 or 2.
 _MAX_SAMPLES_WITH_SHORT_KEYS = 2**20
 
@@ -43,9 +40,10 @@ _MIN_NEIGHBOURS = 2
 
 # Pictures are looked up transposed and flipped too; mirrored ones meet them by the bits that a mirror keeps.
 _LOOKED_UP_ORIENTATIONS = (0, 2, 4, 6)
-# Copies in other orientations are rare: every third sample is looked up, with keys of 24 bits, to save time.
+# Copies in other orientations are rare: of more samples than this every third is looked up, with keys of 24 bits.
+_MAX_SAMPLES_WITH_SHORT_TURNED_KEYS = 2**17
 _NOVELTY_PER_TURNED_LOOKUP = 1.2
-_BYTES_IN_TURNED_KEY = 3
+_BYTES_IN_SHORT_KEY, _BYTES_IN_LONG_KEY = 2, 3
 
 # A pair of sources with offset and orientation is packed into 64 bits; a day of video has 172,800 samples.
 _SOURCE_BITS, _OFFSET_BITS, _ORIENTATION_BITS = 21, 19, 3
@@ -76,22 +74,21 @@ class Candidates:
 def find_candidates(samples: Samples) -> Candidates:
     """Return every pair of sources of which some samples look alike, with each offset and orientation at which they do.
 
-    Up to 4,096 samples all are compared. Beyond, samples meet that agree in two of the four bytes of half a word (its
-    upper 32 bits are those that a mirror keeps); beyond a million samples, and in other orientations, in three. In a
-    bucket of more than 32 samples each is compared with fewer, down to two neighbours: copies of one video are then
-    still connected over each other, while an intro that thousands of videos share costs a few comparisons for each.
+    Samples meet that agree in two of the four bytes of half a word (its upper 32 bits are those that a mirror keeps);
+    beyond a million samples, and in other orientations beyond 131,072, in three. Which samples of a source are looked
+    up does not depend on other sources. In a bucket of more than 32 samples each is compared with fewer, down to two
+    neighbours: copies of one video are then still connected over each other, while an intro that thousands of videos
+    share costs a few comparisons for each.
 
     Raises:
         VttdataError: when there are more than two million sources.
     """
     if len(samples.ids) > 2**_SOURCE_BITS:
         raise VttdataError(f"{len(samples.ids)} sources cannot be compared at once; the limit is {2**_SOURCE_BITS}.")
-    few = len(samples) <= _MAX_SAMPLES_COMPARED_DIRECTLY
-    pairs = compare_all(samples) if few else compare_equal_keys(samples)
     merged: Words = np.empty(0, np.uint64)
     pending: list[Words] = []
     waiting = 0
-    for alike in pairs:
+    for alike in compare_equal_keys(samples):
         pending.append(alike)
         waiting += len(alike)
         # Merging as often as the result doubles keeps memory and time in proportion to it.
@@ -100,32 +97,25 @@ def find_candidates(samples: Samples) -> Candidates:
     return unpack_pairs(np.unique(np.concatenate([merged, *pending])))
 
 
-def compare_all(samples: Samples) -> Iterator[Words]:
-    """Compare each sample with all others, and yield packed pairs that look alike."""
-    index = np.arange(len(samples))
-    plain = look_up(samples, 2 * index, 0)
-    turned = {orientation: look_up(samples, 2 * index + 1, orientation) for orientation in _LOOKED_UP_ORIENTATIONS}
-    rows = max(_CHUNK_PAIRS // max(len(samples), 1), 1)
-    for first in range(0, len(samples), rows):
-        a, b = np.meshgrid(index[first : first + rows], index[first:], indexing="ij")
-        a, b = a[b > a], b[b > a]
-        for orientation, lookups in turned.items():
-            yield select_alike(samples, plain[a], lookups[b], orientation)
-
-
 def compare_equal_keys(samples: Samples) -> Iterator[Words]:
     """Compare samples that agree in enough bytes of half a word, and yield packed pairs that look alike."""
-    bytes_in_key = 2 if len(samples) <= _MAX_SAMPLES_WITH_SHORT_KEYS else _BYTES_IN_TURNED_KEY
+    are_long = len(samples) > _MAX_SAMPLES_WITH_SHORT_KEYS
+    are_turned_long = len(samples) > _MAX_SAMPLES_WITH_SHORT_TURNED_KEYS
     is_looked_up: NDArray[np.bool_] = samples.arrays.allocate((len(samples), 2), np.bool_)
     mark_lookups(samples, _NOVELTY_PER_LOOKUP, is_looked_up[:, 0])
-    mark_lookups(samples, _NOVELTY_PER_TURNED_LOOKUP, is_looked_up[:, 1])
+    turned_novelty = _NOVELTY_PER_TURNED_LOOKUP if are_turned_long else _NOVELTY_PER_LOOKUP
+    mark_lookups(samples, turned_novelty, is_looked_up[:, 1])
+    key_bytes = {
+        orientation: _BYTES_IN_LONG_KEY if (are_turned_long if orientation else are_long) else _BYTES_IN_SHORT_KEY
+        for orientation in _LOOKED_UP_ORIENTATIONS
+    }
     lookups = LookupFile(samples, is_looked_up, _LOOKED_UP_ORIENTATIONS)
     # A word has its lowest byte first; a key begins with the byte by which samples are divided into buckets.
     for half, lowest, first in itertools.product((0, 1), (4, 0), range(4)):
         keys = {
             orientation: list(itertools.combinations(range(lowest + first + 1, lowest + 4), length - 1))
-            for orientation in _LOOKED_UP_ORIENTATIONS
-            if first <= 4 - (length := _BYTES_IN_TURNED_KEY if orientation else bytes_in_key)
+            for orientation, length in key_bytes.items()
+            if first <= 4 - length
         }
         for bucket in lookups.buckets(half, lowest + first, tuple(keys)) if keys else ():
             for orientation, records in bucket:
@@ -135,16 +125,23 @@ def compare_equal_keys(samples: Samples) -> Iterator[Words]:
 
 
 def mark_lookups(samples: Samples, novelty: float, is_looked_up: NDArray[np.bool_]) -> None:
-    """Mark the first sample of each source, and those with which so much novelty has added up."""
-    total, last = 0.0, -1.0
+    """Mark the first sample of each source, and those with which so much novelty has added up since."""
+    total = last = start = 0.0
+    sources = np.flatnonzero(samples.counts())
+    starts = samples.starts[sources]
     for first in range(0, len(samples), CHUNK_SAMPLES):
-        chunk = slice(first, first + CHUNK_SAMPLES)
-        totals = np.cumsum(np.concatenate([[total], samples.novelty[chunk]]), dtype=np.float64)
-        lookups = np.floor(totals[1:] / novelty)
-        is_looked_up[chunk] = np.diff(lookups, prepend=last) > 0
-        total, last = totals[-1], lookups[-1]
+        chunk = slice(first, min(first + CHUNK_SAMPLES, len(samples)))
+        # Novelty is a multiple of 1/16, so that sums and differences of them are exact.
+        totals = total + np.cumsum(samples.novelty[chunk], dtype=np.float64)
+        own = starts[slice(*np.searchsorted(starts, [chunk.start, chunk.stop]))] - first
+        before = np.concatenate([[start], totals[own]])
+        since = totals - np.repeat(before, np.diff(np.concatenate([[0], own, [len(totals)]])))
+        lookups = np.floor(since / novelty)
+        marks = np.diff(lookups, prepend=last) > 0
+        marks[own] = True
+        is_looked_up[chunk] = marks
+        total, last, start = totals[-1], lookups[-1], before[-1]
         samples.arrays.release_pages()
-    is_looked_up[samples.starts[:-1][samples.counts() > 0]] = True
 
 
 def pairs_of_equal_keys(
@@ -247,8 +244,8 @@ class LookupFile:
     def __init__(self, samples: Samples, is_looked_up: NDArray[np.bool_], orientations: tuple[int, ...]) -> None:
         self._samples, self._is_looked_up = samples, is_looked_up
         plain, turned = is_looked_up.sum(0)
-        room = plain + turned * np.count_nonzero(orientations)
-        self._records: Words = samples.arrays.allocate((int(room), 3), np.uint64)
+        capacity = plain + turned * np.count_nonzero(orientations)
+        self._records: Words = samples.arrays.allocate((int(capacity), 3), np.uint64)
 
     def buckets(self, half: int, byte: int, orientations: tuple[int, ...]) -> Iterator[Iterator[tuple[int, Words]]]:
         """Divide the samples by a byte (the lowest is 0) of the word of one half, and yield them a bucket at a time.
@@ -268,17 +265,17 @@ class LookupFile:
         np.add.at(sizes, bucket_of, counts)
         ends = np.cumsum(sizes).reshape(sizes.shape)
         # The records of each bucket are written from its place on, one orientation after the other.
-        places, bucket_of = ends - sizes, bucket_of.astype(np.uint8)
+        positions, bucket_of = ends - sizes, bucket_of.astype(np.uint8)
         for column, index, values in self._read(half, byte, orientations):
             orientation = orientations[column]
             buckets = bucket_of[values]
             order = np.argsort(buckets, kind="stable")
             records = look_up(self._samples, 2 * index + (orientation > 0), orientation).take(order, 0)
-            bounds = np.cumsum([0, *np.bincount(buckets, minlength=len(places))])
+            bounds = np.cumsum([0, *np.bincount(buckets, minlength=len(positions))])
             for bucket, (first, end) in enumerate(itertools.pairwise(bounds)):
-                place = places[bucket, column]
-                self._records[place : place + end - first] = records[first:end]
-                places[bucket, column] += end - first
+                position = positions[bucket, column]
+                self._records[position : position + end - first] = records[first:end]
+                positions[bucket, column] += end - first
         for starts, bucket_ends in zip(ends - sizes, ends, strict=True):
             parts = [self._records[first:end] for first, end in zip(starts, bucket_ends, strict=True)]
             yield merge_orientations(orientations, parts)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -318,15 +319,25 @@ def measure_drift(shift: NDArray[np.int8], inside: NDArray[np.bool_], position: 
     return np.asarray(slope * 2 * np.abs(position * inside).max(1))
 
 
-def compare_samples(
-    samples: Samples, overlaps: Alignments, steps: Indices
-) -> tuple[Floats, NDArray[np.int16], NDArray[np.int16], NDArray[np.int8]]:
+class SampleComparison(NamedTuple):
+    """Comparison of samples with the most similar neighbour of their partner, each pairs x steps.
+
+    Fields:
+        evidence: that they show the same.
+        differing, seen: bits that differ, and bits that were compared.
+        shift: of the neighbour.
+    """
+
+    evidence: Floats
+    differing: NDArray[np.int16]
+    seen: NDArray[np.int16]
+    shift: NDArray[np.int8]
+
+
+def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> SampleComparison:
     """Compare each sample with three neighbours in time, of which the most similar counts.
 
     So neither the position of the half seconds in a trimmed copy matters, nor a speed that is slightly off.
-
-    Returns:
-        Evidence, differing bits, bits compared, and shift of the most similar neighbour, each pairs x steps.
     """
     beyond_end = steps >= overlaps.length[:, None]
     sample_a = np.where(beyond_end, 0, overlaps.first[:, None] + steps)
@@ -344,7 +355,7 @@ def compare_samples(
     best = evidence.argmax(0)[None]
     novelty = np.minimum(samples.novelty[sample_a], samples.novelty[start_b + np.clip(sample_b, 0, last_b)])
     weighted = np.take_along_axis(evidence, best, 0)[0] * np.maximum(novelty, _MIN_NOVELTY)
-    return (
+    return SampleComparison(
         np.where(beyond_end, -1.0, weighted),
         np.take_along_axis(differing, best, 0)[0],
         np.take_along_axis(seen, best, 0)[0],

@@ -11,7 +11,7 @@ import inspect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,12 @@ from numpy.typing import NDArray
 from vttdata.errors import VttdataError
 from vttdata.text.lm.pretrained import load_pretrained, name_of_model
 from vttdata.text.lm.scorer import Scorer, Substitution
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 
 Floats = NDArray[np.float64]
 
@@ -132,7 +138,9 @@ class CausalModel(Scorer):
     again in passing.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, name: str, *, batch_tokens: int = 2048) -> None:
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str, *, batch_tokens: int = 2048
+    ) -> None:
         self.name = name
         self.batch_tokens = batch_tokens
         self._model = model
@@ -258,7 +266,7 @@ class CausalModel(Scorer):
             values: Floats = scores.double().cpu().numpy()
         return values
 
-    def _tensor(self, numbers: Any) -> Any:
+    def _tensor(self, numbers: npt.ArrayLike) -> torch.Tensor:
         import torch
 
         return torch.as_tensor(numbers, device=self._model.device)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 
-# Words that no text holds, since `split_words` separates their signs; their ids are their indices.
+# Words that no text holds, since `model_tokens` separates their signs; their ids are their indices.
 MARKS = ("<unk>", "<s>", "</s>")
 UNKNOWN, BEGIN, END = 0, 1, 2
 
@@ -31,7 +31,7 @@ _WORD_CHARACTER = r"[^\s!-/:-@\[-`{-~\u00a1\u00ab\u00bb\u00bf\u2010-\u205e\u3000
 _TOKEN = re.compile(rf"'(?:s|t|re|ve|ll|d|m)(?!{_WORD_CHARACTER})|{_WORD_CHARACTER}+|\S")
 
 
-def split_words(text: str) -> list[str]:
+def model_tokens(text: str) -> list[str]:
     r"""Split a text into lower-cased words and punctuation signs.
 
     A word is a run of anything but white space and punctuation (ASCII's, U+2010 to U+205E, the Spanish, French, CJK
@@ -114,7 +114,7 @@ class _Counter:
         ids: list[int] = []
         id_of = self._ids.__getitem__
         for text in texts:
-            words = split_words(text)
+            words = model_tokens(text)
             if words:
                 self.texts += 1
                 ids.append(BEGIN)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from vttdata.text.lm.counts import (
     Integers,
     count_ngrams,
     find_ngrams,
-    split_words,
+    model_tokens,
 )
 from vttdata.text.lm.kneser_ney import Floats, SmoothedNgrams, smooth
 from vttdata.text.lm.scorer import Scorer, Substitution
@@ -121,7 +121,7 @@ class NgramModel(Scorer):
     def log_probability(self, words: Sequence[str]) -> Floats:
         """Return the natural log-probability of each word given those before it, and at the end that of ``</s>``.
 
-        `words` are as `split_words` splits a text.
+        `words` are as `model_tokens` splits a text.
         """
         ids = np.array([BEGIN, *self._word_ids(words), END], np.int64)
         return self._score(ids)[1:]
@@ -133,7 +133,7 @@ class NgramModel(Scorer):
             rows = _Rows()
             for text in texts[first : first + _TEXTS_PER_BLOCK]:
                 rows.begin_sum()
-                rows.add([BEGIN], [*self._word_ids(split_words(text)), END])
+                rows.add([BEGIN], [*self._word_ids(model_tokens(text)), END])
             blocks.append(rows.perplexities(self._score(rows.ids())))
         return np.concatenate(blocks)
 
@@ -180,8 +180,8 @@ class NgramModel(Scorer):
         ids_of: dict[str, list[int]] = {}
         for substitution in substitutions:
             before, left, right, after = parts_around(substitution.text, substitution.start, substitution.end)
-            start = self._word_ids(split_words(before))
-            rest = [*self._word_ids(split_words(after)), END]
+            start = self._word_ids(model_tokens(before))
+            rest = [*self._word_ids(model_tokens(after)), END]
             unchanged = rows.begin_sum()
             rows.add([BEGIN], start)
             rows.add(rest[:reach], rest[reach:])
@@ -189,7 +189,7 @@ class NgramModel(Scorer):
             for replacement in substitution.replacements:
                 middle = left + replacement + right
                 if middle not in ids_of:
-                    ids_of[middle] = self._word_ids(split_words(middle))
+                    ids_of[middle] = self._word_ids(model_tokens(middle))
                 rows.begin_sum(unchanged)
                 rows.add(context, ids_of[middle] + rest[:reach])
         if not substitutions:
@@ -200,19 +200,27 @@ class NgramModel(Scorer):
         return [of_text[1:] for of_text in np.split(values, np.cumsum(sizes)[:-1])]
 
 
-def parts_around(text: str, start: int, end: int) -> tuple[str, str, str, str]:
-    """Cut a text at the span ``text[start:end]`` and at the white space around it.
+class TextParts(NamedTuple):
+    """Parts of a text around a span; a change of the span changes no word of the first and the last part.
 
-    Returns:
-        The text before the white space, from there to the span, from the span to the next white space, and the rest.
-        A change of the span changes no word of the first and the last part.
+    They are the text before the white space, from there to the span, from the span to the next white space, and the
+    rest.
     """
+
+    before: str
+    left: str
+    right: str
+    after: str
+
+
+def parts_around(text: str, start: int, end: int) -> TextParts:
+    """Cut a text at the span ``text[start:end]`` and at the white space around it."""
     left, right = start, end
     while left and not text[left - 1].isspace():
         left -= 1
     while right < len(text) and not text[right].isspace():
         right += 1
-    return text[:left], text[left:start], text[end:right], text[right:]
+    return TextParts(text[:left], text[left:start], text[end:right], text[right:])
 
 
 class _Rows:

@@ -12,12 +12,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 
 # Weights, settings and vocabularies of tokenizers.
 _MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
@@ -34,7 +39,7 @@ def load_pretrained(
     revision: str | None = None,
     device: str = "cpu",
     dtype: str = "float32",
-) -> tuple[Any, Any]:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Return a model by its name on the Hub or its folder, ready for inference on a device, and its tokenizer.
 
     A class of `transformers` loads it at a revision (branch, tag or commit) of the Hub, the main branch by default, to
@@ -131,7 +136,9 @@ def load_encoder(
     return partial(encode_texts, encoder, tokenizer)
 
 
-def encode_texts(encoder: Any, tokenizer: Any, texts: Sequence[str]) -> NDArray[np.float64]:
+def encode_texts(
+    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
+) -> NDArray[np.float64]:
     """Return the vectors of texts, (n, d), by a model that `load_pretrained` returned."""
     import torch
 
@@ -145,7 +152,7 @@ def encode_texts(encoder: Any, tokenizer: Any, texts: Sequence[str]) -> NDArray[
     return np.stack([vectors[index] for index in range(len(texts))])
 
 
-def embed_batch(encoder: Any, tokenizer: Any, texts: Sequence[str]) -> Any:
+def embed_batch(encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> torch.Tensor:
     """Return the vectors of a batch of texts as a tensor, (n, d), through which gradients flow."""
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token

@@ -82,7 +82,7 @@ class _Derivations:
 
 def _without_a_letter(word: str) -> set[str]:
     """Return a word and what is left of it without any one letter; words that share one are spelled alike."""
-    return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
+    return {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
 
 
 _derivations = functools.lru_cache(maxsize=4)(_Derivations)

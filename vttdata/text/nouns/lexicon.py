@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pydantic
 
@@ -110,6 +109,7 @@ class Lexicon:
             _normalize(form): (noun, plural) for noun in self.nouns.values() for form, plural in noun.forms()
         }
         self.most_words = max((form.count(" ") + 1 for form in self._forms), default=1)
+        self._first_words = {form.partition(" ")[0] for form in self._forms if " " in form}
         self._alike: defaultdict[str, set[str]] = defaultdict(set)
         for noun in self.nouns.values():
             self._alike[noun.name].update(noun.alike)
@@ -121,6 +121,10 @@ class Lexicon:
     def noun(self, form: str) -> tuple[Noun, bool] | None:
         """Return the noun of a surface form, in any case, with spaces or hyphens, and whether the form is a plural."""
         return self._forms.get(_normalize(form))
+
+    def begins_expression(self, word: str) -> bool:
+        """Return whether a surface form of several words begins with a word, in any case."""
+        return _normalize(word) in self._first_words
 
     def surface_forms(self) -> Iterable[tuple[str, Noun, bool]]:
         """Yield every lower-cased surface form without hyphens, its noun, and whether it is a plural."""
@@ -171,7 +175,7 @@ class Lexicon:
 
 
 def _normalize(form: str) -> str:
-    return re.sub(r"\s+", " ", form.translate(_SAME_SPELLING)).strip().lower()
+    return " ".join(form.translate(_SAME_SPELLING).split()).lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +224,7 @@ class _File(Strict):
     extends: Literal["packaged"] | None = None
 
 
-_FILE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_File)
+_FILE: pydantic.TypeAdapter[_File] = pydantic.TypeAdapter(_File)
 
 
 def load_lexicon(path: Path | None = None) -> Lexicon:

@@ -9,11 +9,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from vttdata.errors import VttdataError
 from vttdata.text.nouns.grammar import RuleFinder
 from vttdata.text.nouns.lexicon import Lexicon, Mention, Noun
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
 
 __all__ = ["Mention", "find_mentions", "load_pipeline", "mentions_of_annotation", "possible_nouns"]
 
@@ -21,7 +26,7 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _REQUIRED_ANNOTATIONS = ("POS", "DEP")
 
 
-def find_mentions(text: str, lexicon: Lexicon, *, pipeline: Any = None) -> list[Mention]:
+def find_mentions(text: str, lexicon: Lexicon, *, pipeline: Language | None = None) -> list[Mention]:
     """Find the nouns of a lexicon that a caption or paragraph, in any case, certainly mentions, in its order.
 
     Without a trained `pipeline`, from `load_pipeline`, the rules of `vttdata.text.nouns.grammar` decide.
@@ -42,7 +47,8 @@ def possible_nouns(text: str, lexicon: Lexicon) -> frozenset[str]:
     words = [match[0] for match in _WORD.finditer(text)]
     names = set()
     for start in range(len(words)):
-        for end in range(start + 1, min(start + lexicon.most_words, len(words)) + 1):
+        longest = lexicon.most_words if lexicon.begins_expression(words[start]) else 1
+        for end in range(start + 1, min(start + longest, len(words)) + 1):
             known = lexicon.noun(" ".join(words[start:end]).removesuffix("'s"))
             if known is not None:
                 names.add(known[0].name)
@@ -90,7 +96,7 @@ def align_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
     return spans
 
 
-def load_pipeline(name: str) -> Any:
+def load_pipeline(name: str) -> Language:
     """Load a trained spaCy pipeline by its name or folder.
 
     Raises:
@@ -107,7 +113,7 @@ def load_pipeline(name: str) -> Any:
     return pipeline
 
 
-def find_by_pipeline(text: str, lexicon: Lexicon, pipeline: Any) -> list[Mention]:
+def find_by_pipeline(text: str, lexicon: Lexicon, pipeline: Language) -> list[Mention]:
     """Find the nouns of the lexicon that the pipeline takes for common nouns outside unknown compounds.
 
     Raises:
@@ -121,13 +127,13 @@ def find_by_pipeline(text: str, lexicon: Lexicon, pipeline: Any) -> list[Mention
         if noun is not None and is_common_noun(doc, start, end):
             # Where both numbers have one form, only the sentence tells them apart.
             if noun.plural == noun.name:
-                plural = doc[end - 1].morph.get("Number") == ["Plur"]
+                plural = doc[end - 1].morph.to_dict().get("Number") == "Plur"
             mentions.append(Mention(doc[start].idx, doc[end - 1].idx + len(doc[end - 1]), noun.name, plural))
         start = end
     return mentions
 
 
-def _parse(text: str, pipeline: Any) -> Any:
+def _parse(text: str, pipeline: Language) -> Doc:
     doc = pipeline(text)
     missing = [name for name in _REQUIRED_ANNOTATIONS if len(doc) and not doc.has_annotation(name)]
     if missing:
@@ -136,7 +142,7 @@ def _parse(text: str, pipeline: Any) -> Any:
     return doc
 
 
-def find_longest_form(doc: Any, start: int, lexicon: Lexicon) -> tuple[int, Noun | None, bool]:
+def find_longest_form(doc: Doc, start: int, lexicon: Lexicon) -> tuple[int, Noun | None, bool]:
     """Return the end of the longest form that begins at a token, its noun and number; or the next token and None."""
     # A hyphen is a token of its own, so a form of n words spans up to 2n - 1 tokens.
     for end in range(min(start + 2 * lexicon.most_words - 1, len(doc)), start, -1):
@@ -146,7 +152,7 @@ def find_longest_form(doc: Any, start: int, lexicon: Lexicon) -> tuple[int, Noun
     return start + 1, None, False
 
 
-def is_common_noun(doc: Any, start: int, end: int) -> bool:
+def is_common_noun(doc: Doc, start: int, end: int) -> bool:
     """Return whether a span is headed by a common noun and is not part of a longer compound."""
     head = doc[end - 1]
     if head.pos_ != "NOUN" or head.dep_ == "compound" or "-" in (doc[end].text if end < len(doc) else ""):

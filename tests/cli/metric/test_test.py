@@ -1,0 +1,285 @@
+"""`vttdata metric test` on judgments of every kind, on altered captions, and on bad input."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from tests.builders.test_trecvid_vtt import VIDEOS, write_single
+from tests.helpers.hub.built import build_foils
+from tests.helpers.leaking_dataset import write_leaking_dataset
+from vttdata.cli.main import main
+from vttdata.evaluate.items import read_foil_pairs
+from vttdata.evaluate.meta.comparison import rank_metrics
+from vttdata.evaluate.meta.metric_report import SetReport
+
+Run = Callable[..., Any]
+WORDS = [f"word{number}" for number in range(20)]
+ITEMS = 250
+QUICK = ("--draws", "50")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Provide a function that runs the command and returns its JSON."""
+
+    def run_json(*arguments: object) -> Any:
+        assert main(["metric", "test", *map(str, arguments), *QUICK, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run_json
+
+
+@pytest.fixture
+def refusal(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Provide a function that runs the command and returns the sentence with which it is refused."""
+
+    def run_bad(*arguments: object) -> str:
+        assert main(["metric", "test", *map(str, arguments), *QUICK]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert len(printed.err.splitlines()) == 1
+        return printed.err
+
+    return run_bad
+
+
+def save(file: Path, head: str, rows: Sequence[Sequence[object]]) -> Path:
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([head.split(), *rows])
+    return file
+
+
+class Campaign:
+    """Judgments, candidates and references in three tables; a caption that shares words with its reference is good."""
+
+    def __init__(self, folder: Path, shift: int = 0) -> None:
+        draws = random.Random(0)
+        texts = [draws.sample(WORDS, 6) for _ in range(ITEMS)]
+        judgments, captions = [], []
+        for number, system in enumerate("ABC"):
+            for item in range(ITEMS):
+                shared = draws.randint(0, 6)
+                caption = " ".join([*texts[item][:shared], *(f"{system}{item}x" for _ in range(6 - shared))])
+                captions.append([item + 1, system, caption])
+                judgments.append([item + 1 + shift, system, 10 * shared + draws.gauss(number, 4)])
+        self.scores = save(folder / "judged.csv", "video_id system score", judgments)
+        self.candidates = save(folder / "candidates.csv", "video_id system caption", captions)
+        references = [[item + 1, " ".join(words)] for item, words in enumerate(texts)]
+        self.references = save(folder / "references.csv", "video_id caption", references)
+        self.arguments = [self.scores, "--candidates", self.candidates, "--references", self.references]
+
+
+@pytest.fixture(scope="module")
+def trecvid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trecvid")
+    write_single(folder / "files", "2016")
+    assert (
+        main(
+            [
+                "build",
+                "trecvid-vtt",
+                "--quiet",
+                "--set",
+                f"annotations={folder / 'files'}",
+                "--out",
+                str(folder / "out"),
+            ]
+        )
+        == 0
+    )
+    return folder / "out"
+
+
+@pytest.mark.not_on("win32")
+def test_judgments_of_a_dataset_are_compared_at_every_level(trecvid: Path, run: Run) -> None:
+    report = run(trecvid, "--metric", "bleu1", "--metric", "cider-d")
+    (found,) = report["sets"]
+    assert (found["name"], found["captions"], found["systems"]) == ("trecvid-vtt 2016-single", 2 * VIDEOS, 2)
+    assert found["headline"] == {"human": "z", "level": "caption", "coefficient": "pearson"}
+    assert set(found["metrics"]) == {"bleu1", "cider-d"}
+    levels = found["metrics"]["bleu1"]["human"]["z"]
+    assert set(levels) == {"caption", "within-video", "within-system", "system"}
+    assert levels["caption"]["pearson"]["score"] > 0.9
+    assert levels["caption"]["kendall_b"]["low"] < levels["caption"]["kendall_b"]["score"]
+    assert levels["within-video"]["accuracy"]["items"] == VIDEOS
+    # Only captions at the right distance agree with people.
+    offsets = {int(offset): r for offset, r in found["offsets"]["bleu1"].items()}
+    assert sorted(offsets) == list(range(-6, 7))
+    assert offsets.pop(0) > 0.9
+    assert max(map(abs, offsets.values())) < 0.25
+    assert report["signatures"]["bleu"].startswith("bleu|tok:")
+
+
+@pytest.mark.not_on("win32")
+def test_out_folder_has_the_same_bytes_in_every_run(trecvid: Path, tmp_path: Path, run: Run) -> None:
+    for name in ("first", "second"):
+        run(trecvid, "--metric", "bleu1", "--out", tmp_path / name)
+    for name in ("metrics.json", "metrics.md", "metrics.svg"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+    assert "| bleu1 |" in (tmp_path / "first" / "metrics.md").read_text()
+    picture = (tmp_path / "first" / "metrics.svg").read_text()
+    assert picture.startswith("<svg")
+    assert ">bleu1<" in picture
+
+
+def test_tables_give_what_scipy_computes(tmp_path: Path, run: Run) -> None:
+    campaign = Campaign(tmp_path)
+    rows = list(csv.DictReader(campaign.scores.open()))
+    noisy = [
+        [row["video_id"], row["system"], float(row["score"]) + 30 * random.Random(n).random()]
+        for n, row in enumerate(rows)
+    ]
+    ours = save(tmp_path / "ours.csv", "video_id system score", noisy)
+    (found,) = run(*campaign.arguments, "--scores", ours, "--metric", "bleu1", "--leave-out", "C")["sets"]
+    people = [float(row["score"]) for row in rows if row["system"] != "C"]
+    scores = [score for _, system, score in noisy if system != "C"]
+    caption = found["metrics"]["ours"]["human"]["raw"]["caption"]
+    assert caption["pearson"]["score"] == pytest.approx(stats.pearsonr(scores, people).statistic, abs=1e-12)
+    assert caption["kendall_c"]["score"] == pytest.approx(
+        stats.kendalltau(scores, people, variant="c").statistic, abs=1e-12
+    )
+    assert found["williams"]["caption"]["bleu1"]["ours"] < 1e-3
+    assert "ours" in found["metrics"]
+    assert found["headline"]["coefficient"] == "kendall_b"
+
+
+@pytest.mark.parametrize("shift", [-1, 2])
+def test_ids_that_are_off_are_told_and_moved(tmp_path: Path, run: Run, refusal: Callable[..., str], shift: int) -> None:
+    campaign = Campaign(tmp_path, shift)
+    message = refusal(*campaign.arguments, "--metric", "bleu1")
+    assert f"ids of judgments are off by {shift:+d}" in message
+    assert f"--offset {-shift}" in message
+    (found,) = run(*campaign.arguments, "--metric", "bleu1", "--offset", -shift)["sets"]
+    assert found["captions"] == 3 * ITEMS
+    assert found["metrics"]["bleu1"]["human"]["raw"]["caption"]["pearson"]["score"] > 0.9
+
+
+def test_missing_videos_are_counted(tmp_path: Path, run: Run, refusal: Callable[..., str]) -> None:
+    campaign = Campaign(tmp_path)
+    with campaign.scores.open("a") as stream:
+        stream.write("999,A,3\n998,A,3\n")
+    assert (
+        "2 of 752 judgments are about captions that the candidates do not have (first that of '999' by 'A')"
+        in refusal(*campaign.arguments, "--metric", "bleu1")
+    )
+    ours = save(tmp_path / "ours.csv", "video_id system score", [[item, "A", item % 7] for item in range(1, 11)])
+    (found,) = run(campaign.scores, "--scores", ours)["sets"]
+    assert "ours has no score of 742 of 752 judged captions." in found["notes"]
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path, refusal: Callable[..., str]) -> None:
+    rows = [["v1", "a", 5], ["v2", "a", 5]]
+    constant = save(tmp_path / "constant.csv", "video_id system score", rows)
+    other = save(tmp_path / "other.csv", "video_id system score", [["v1", "a", 5], ["v2", "a", 6]])
+    strange = save(tmp_path / "strange.csv", "video_id system score", [["w", "a", 5]])
+    assert "people's scores do not vary (judged captions: 2)" in refusal(constant, "--scores", other)
+    assert "the texts of 2 captions are not known" in refusal(other, "--metric", "bleu1")
+    assert "No score of 'strange' is about a judged caption; the first one is about 'v1' by 'a'." in refusal(
+        other, "--scores", strange
+    )
+    assert "no judgment is about a caption among the candidates" in refusal(
+        other,
+        "--candidates",
+        save(tmp_path / "c.csv", "video_id system caption", [["w", "a", "text"]]),
+        "--metric",
+        "bleu1",
+    )
+    assert "there is no system 'b'" in refusal(other, "--scores", other, "--leave-out", "b")
+    duplicate_name = save(tmp_path / "bleu1.csv", "video_id system score", rows)
+    assert "has the name of the metric 'bleu1'" in refusal(other, "--scores", duplicate_name, "--metric", "bleu1")
+    assert "Unknown metric 'blue'" in refusal(other, "--metric", "blue")
+    assert "Two sets of judgments are called 'other'" in refusal(other, other, "--scores", other)
+    assert "holds 'other.csv' and is not replaced" not in refusal(other, "--scores", tmp_path / "absent.csv")
+    assert "is not replaced by a comparison of metrics" in refusal(other, "--scores", other, "--out", tmp_path)
+
+
+def test_constant_metric_one_system_and_one_annotator_are_noted(tmp_path: Path, run: Run) -> None:
+    rows = [[f"v{item}", "a", item, "ann"] for item in range(5)]
+    judged = save(tmp_path / "judged.csv", "video_id system score annotator", rows)
+    flat = save(tmp_path / "flat.csv", "video_id system score", [[f"v{item}", "a", 1] for item in range(5)])
+    (found,) = run(judged, "--scores", flat)["sets"]
+    notes = " ".join(found["notes"])
+    assert "flat gives every caption the same score" in notes
+    assert "are all by one system" in notes
+    assert "by one annotator, 'ann'" in notes
+    assert found["metrics"]["flat"]["human"]["z"]["caption"]["pearson"]["score"] is None
+
+
+def test_true_captions_are_compared_with_altered_ones(tmp_path: Path, run: Run) -> None:
+    report = run(write_leaking_dataset(tmp_path / "small"), "--metric", "bleu1")
+    (found,) = report["stress"]
+    tests = found["metrics"]["bleu1"]
+    assert set(tests) == {"degraded", "of another video", "doubled", "cut in half"}
+    for result in tests.values():
+        assert result["all"]["above"]["score"] + result["all"]["ties"] + result["all"]["below"] == pytest.approx(1)
+    # Doubling halves the precision of words, whatever they are.
+    assert tests["doubled"]["all"]["above"]["score"] == 1
+    assert (
+        sum(part["above"]["items"] for part in tests["degraded"]["parts"].values())
+        == tests["degraded"]["all"]["above"]["items"]
+    )
+
+
+def test_foils_are_counted_by_supercategory_as_evaluate_does(
+    tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foils = build_foils(tmp_path / "foils")
+    assert main(["metric", "test", str(foils)]) == 2
+    assert "no pair of 'foils' has references" in capsys.readouterr().err
+    pairs = read_foil_pairs(foils)
+    # Every other pair has a reference that favours its true text.
+    references = [[[truth[0] if row % 2 else "a dog"]] for row, truth in enumerate(pairs.truths)]
+    pairs = dataclasses.replace(pairs, references=references)
+    for module in ("tasks.foils", "meta.stress"):
+        monkeypatch.setattr(f"vttdata.evaluate.{module}.read_foil_pairs", lambda *_, **__: pairs)
+    assert main(["evaluate", str(foils), "--baseline", "bleu", "--json"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    result = run(foils, "--metric", "bleu1")["stress"][0]["metrics"]["bleu1"]["foil"]
+    assert result["all"]["above"]["score"] == expected["scores"]["bleu1/accuracy"]["all"]["score"]
+    assert {group: part["above"]["items"] for group, part in result["parts"].items()} == Counter(pairs.categories)
+
+
+def test_fewer_references_agree_less(tmp_path: Path, run: Run) -> None:
+    draws = random.Random(1)
+    lines = []
+    for item in range(60):
+        words = draws.sample(WORDS, 9)
+        shared = draws.randint(0, 6)
+        candidate = " ".join([*draws.sample(words, shared), *(f"x{k}" for k in range(6 - shared))])
+        references = [" ".join(words[start::3]) for start in range(3)]
+        lines.append(
+            json.dumps({"item": f"v{item}", "candidate": candidate, "score": shared, "references": references})
+        )
+    (tmp_path / "judged.jsonl").write_text("\n".join(lines))
+    (found,) = run(tmp_path / "judged.jsonl", "--metric", "bleu1", "--curve")["sets"]
+    curve = found["references"]["bleu1"]
+    assert list(curve) == ["1", "2", "3"]
+    assert curve["1"] < curve["2"] < curve["3"]
+    assert curve["3"] == pytest.approx(found["metrics"]["bleu1"]["human"]["raw"]["caption"]["kendall_b"]["score"])
+
+
+def test_borda_counts_places_over_sets() -> None:
+    def report(**scores: float) -> SetReport:
+        from vttdata.evaluate.meta.agreement import PeopleAgreement
+        from vttdata.evaluate.meta.judgments import RAW_HEADLINE
+        from vttdata.evaluate.report import Estimate
+
+        agreements = {
+            name: PeopleAgreement({"raw": {"caption": {"kendall_b": Estimate(score, 0, 0, 9)}}})
+            for name, score in scores.items()
+        }
+        return SetReport("s", 9, 9, 0, 9, RAW_HEADLINE, agreements)
+
+    sets = [report(a=0.9, b=0.5, c=0.5, d=0.1), report(a=0.2, b=0.3, c=0.1), report(a=0.3, b=0.2, c=0.1)]
+    # Of a, b and c: 3, 2, 3 points; 1.5, 3, 2; 1.5, 1, 1.
+    assert rank_metrics(sets) == [("a", 8, 1), ("b", 6.5, 2), ("c", 3.5, 3)]

@@ -1,0 +1,55 @@
+"""`vttdata people plan`: intervals and costs of ratings, power of HITs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.people.test_make import MAKE, inputs
+from vttdata.cli.main import main
+
+
+def test_power_prints_a_row_for_each_gap_and_number_of_hits(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["people", "plan", "--systems", "2", "--videos", "40", "--gap", "2,40", "--hits", "4,12", "--seeds", "2"]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "20% of workers are bad; 2 seeds" in shown
+    assert len(shown.strip().splitlines()) >= 6
+    assert main([*command, "--bad", "1"]) == 2
+    assert "--bad" in capsys.readouterr().err
+
+
+def test_campaign_and_its_exported_manifest_give_the_same_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*MAKE, *inputs(tmp_path), "--out", str(tmp_path / "campaign")]) == 0
+    export = ["people", "export", str(tmp_path / "campaign"), "--format", "csv", "--out", str(tmp_path / "hits")]
+    assert main(export) == 0
+    plans = []
+    for place in (tmp_path / "campaign", tmp_path / "hits" / "manifest.csv"):
+        capsys.readouterr()
+        assert main(["people", "plan", str(place), "--gap", "20", "--hits", "6", "--seeds", "1"]) == 0
+        plans.append(capsys.readouterr().out)
+    assert plans[0] == plans[1]
+    assert plans[0].startswith("6 HITs; ")
+
+
+def test_items_give_intervals_hours_and_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["people", "plan", "--items", "100", "--judgments", "4,16", "--sd", "2", "--seconds", "36"]
+    assert main([*command, "--controls", "0", "--hourly", "10"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:3]]
+    assert [(row[0], row[3], row[4]) for row in rows] == [("4", "4.000", "40.000"), ("16", "16.000", "160.000")]
+    # Student's t for 95 % is 3.182 with 3 degrees of freedom and 2.131 with 15.
+    assert [float(row[1]) for row in rows] == pytest.approx([3.182 * 2 / 2, 2.131 * 2 / 4], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--items", "9", "--gap", "3"], ["--sd", "2"], ["campaign", "--items", "9"], ["nowhere"]]
+)
+def test_options_of_both_kinds_of_plan_are_refused_together(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["people", "plan", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

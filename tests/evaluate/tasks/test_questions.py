@@ -1,0 +1,225 @@
+"""Scores of answers through the command line, and their properties against counting by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vttdata.cli.main import main
+from vttdata.evaluate.answers import Answer, Asked
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items
+from vttdata.evaluate.tasks.questions import score_answers
+from vttdata.text.questions import Choices, letters
+
+NUMBER = 24
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Provide 24 questions of three options, whose answers are A, B, C in turn, and 24 of yes and no in pairs."""
+    folder = tmp_path_factory.mktemp("asked")
+    rows: list[dict[str, Any]] = [
+        {
+            "question_id": f"m{n}",
+            "video": f"v{n}",
+            "question": f"what is it {n}",
+            "options": [f"x{n}", f"y{n}", f"z{n}"],
+        }
+        | {"answer": "ABC"[n % 3], "type": ("what", "where")[n % 2]}
+        for n in range(NUMBER)
+    ]
+    rows += [
+        {"question_id": f"b{n}", "video": f"v{n}", "question": f"is it {n}", "answer": ("yes", "no")[n % 2]}
+        | {"group": f"pair{n // 2}", "type": "pairs"}
+        for n in range(NUMBER)
+    ]
+    table = write(folder / "q.jsonl", rows)
+    out = folder / "out"
+    command = ["build", "questions", "--quiet", "--workers", "1", "--out", str(out), "--set", f"annotations={table}"]
+    assert main(command) == 0
+    return out
+
+
+def evaluate(dataset: Path, answers: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["evaluate", str(dataset), str(answers), "--json", *options]) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return report
+
+
+def scores_of(report: dict[str, Any]) -> dict[str, float]:
+    return {name: values["all"]["score"] for name, values in report["scores"].items()}
+
+
+def yes_everywhere() -> list[dict[str, Any]]:
+    """Return yes to every question of yes and no, and the first option of all others, with three of them unreadable."""
+    rows = [{"question_id": f"m{n}", "prediction": "A" if n > 2 else "hard to say"} for n in range(NUMBER)]
+    return rows + [{"question_id": f"b{n}", "prediction": "Yes!"} for n in range(NUMBER)]
+
+
+@pytest.mark.not_on("win32")
+def test_figures_are_those_counted_by_hand(dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "report"
+    report = evaluate(dataset, write(tmp_path / "a.jsonl", yes_everywhere()), capsys, "--out", str(out))
+    scores = scores_of(report)
+    # Of 24 with A for an answer every third, the first one among three that are unreadable.
+    expected = {
+        "accuracy": (7 + 12) / 48,
+        "accuracy-understood": (7 + 12) / 45,
+        "accuracy/multiple_choice": 7 / 24,
+        "accuracy/yes_no": 1 / 2,
+        "chance": (1 / 3 + 1 / 2) / 2,
+        "balanced-accuracy": 1 / 2,
+        "yes-share": 1.0,
+        "group-accuracy": 0.0,
+        "group-prefix": 1 / 2,
+    }
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
+    assert scores["gain-over-blind"] == pytest.approx(scores["accuracy"] - scores["blind"])
+    assert report["not_understood"] == {f"m{n}": "hard to say" for n in range(3)}
+    assert "rules:standard-1" in report["signature"]
+    assert "understood 3 of 48 answers" in report["findings"][0]
+    by_place = {
+        place: columns["accuracy/multiple_choice"]["score"] for place, columns in report["groups"]["place"].items()
+    }
+    assert by_place == pytest.approx({"A": 7 / 8, "B": 0.0, "C": 0.0})
+    assert report["groups"]["type"]["what"]["accuracy"]["items"] == 12
+    lines = [json.loads(line) for line in (out / "items.jsonl").read_text().splitlines()]
+    assert {"item": "m3", "metric": "accuracy", "value": 1.0} in lines
+
+
+@pytest.mark.not_on("win32")
+def test_one_kind_can_be_scored_alone(dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = write(tmp_path / "a.jsonl", yes_everywhere()[NUMBER:])
+    report = evaluate(dataset, answers, capsys, "--config", "questions/yes_no")
+    assert (report["items"]["expected"], report["scores"]["accuracy"]["all"]["score"]) == (24, 0.5)
+    assert main(["evaluate", str(dataset), str(answers)]) == 2
+    assert "24 of 48 items have no answer" in capsys.readouterr().err
+
+
+@pytest.mark.not_on("win32")
+def test_runs_with_permuted_options_agree_where_they_name_the_same(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = [{"question_id": f"m{n}", "prediction": "A"} for n in range(NUMBER)]
+    turned = [{**row, "options": [f"z{n}", f"x{n}", f"y{n}"], "prediction": "B"} for n, row in enumerate(plain)]
+    turned[0]["prediction"] = "A"
+    files = [write(tmp_path / f"{name}.jsonl", rows) for name, rows in (("plain", plain), ("turned", turned))]
+    options = ["--config", "questions/multiple_choice", "--permuted", str(files[1])]
+    scores = scores_of(evaluate(dataset, files[0], capsys, *options))
+    assert (scores["agreement"], scores["circular-accuracy"]) == pytest.approx((23 / 24, 7 / 24))
+    assert main(["evaluate", str(dataset), str(files[0]), *options[:3], str(files[0])]) == 2
+    assert "plain.jsonl:1: there are no 'options'" in capsys.readouterr().err
+
+
+@pytest.mark.not_on("win32")
+def test_systems_are_compared_and_trained_videos_apart(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = write(tmp_path / "first.jsonl", yes_everywhere())
+    second = write(tmp_path / "second.jsonl", [row | {"prediction": "no"} for row in yes_everywhere()])
+    (tmp_path / "seen.txt").write_text("".join(f"v{n}\n" for n in range(6)))
+    report = evaluate(dataset, first, capsys, "--against", str(second), "--train-split", str(tmp_path / "seen.txt"))
+    assert report["against"]["accuracy/multiple_choice"]["difference"] == pytest.approx(7 / 24)
+    assert report["leaks"]["leaked"] == 12
+    # Of m0 to m5, m3 is right; of b0 to b5 three.
+    assert report["scores"]["accuracy"]["leaked"]["score"] == pytest.approx(4 / 12)
+
+
+@pytest.mark.not_on("win32")
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"question_id": "m99", "prediction": "A"}], "1 answers are about unknown items (first 'm99')"),
+        ([*yes_everywhere(), yes_everywhere()[0]], "1 answers are about an item that has one already (first 'm0')"),
+    ],
+)
+def test_answers_to_other_questions_are_refused(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list[dict[str, Any]], words: str
+) -> None:
+    assert main(["evaluate", str(dataset), str(write(tmp_path / "a.jsonl", rows))]) == 2
+    assert words in capsys.readouterr().err
+
+
+def items_of(groups: list[str | None], types: list[str | None] | None = None) -> Items:
+    number = len(groups)
+    ids = [f"q{index}" for index in range(number)]
+    choices = Choices(["x", "y"], letters(2))
+    return Items(
+        dataset="d",
+        version="1",
+        config="questions",
+        split="test",
+        ids=ids,
+        sources=np.arange(number),
+        source_ids=ids,
+        categories=[None] * number,
+        references=(),
+        questions=[Asked(name, name, "multiple_choice", "?", choices, 0) for name in ids],
+        groupings={"type": types or [None] * number},
+        blind=[float("nan")] * number,
+        belongs_to=groups,
+    )
+
+
+def answers_of(right: list[bool | None]) -> list[Answer]:
+    return [Answer(None if is_right is None else frozenset({int(not is_right)})) for is_right in right]
+
+
+def value_of(column: ScoreColumn) -> float:
+    assert not hasattr(column.scores, "median")
+    return float(np.mean(column.scores.items))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=2, max_size=24))
+def test_group_scores_are_those_of_brute_force(answered: list[tuple[int, bool]]) -> None:
+    columns, _ = score_answers(
+        answers_of([right for _, right in answered]), items_of([f"g{group}" for group, _ in answered])
+    )
+    groups: dict[int, list[bool]] = {}
+    for group, right in answered:
+        groups.setdefault(group, []).append(right)
+    members = [rights for rights in groups.values() if len(rights) > 1]
+    if not members:
+        assert "group-accuracy" not in columns
+        return
+    prefixes = [next((place for place, right in enumerate(rights) if not right), len(rights)) for rights in members]
+    assert value_of(columns["group-accuracy"]) == pytest.approx(sum(map(all, members)) / len(members))
+    shares = [prefix / len(rights) for prefix, rights in zip(prefixes, members, strict=True)]
+    assert value_of(columns["group-prefix"]) == pytest.approx(sum(shares) / len(shares))
+
+
+@given(st.lists(st.tuples(*[st.booleans()] * 4), min_size=1, max_size=8))
+def test_text_video_and_group_scores_are_those_of_winoground(groups: list[tuple[bool, bool, bool, bool]]) -> None:
+    right = [answer for group in groups for answer in group]
+    names = [f"g{number}" for number, _ in enumerate(groups) for _ in range(4)]
+    columns, _ = score_answers(
+        answers_of([*right]), items_of([*names], ["text", "text", "video", "video"] * len(groups))
+    )
+    assert value_of(columns["group-accuracy/text"]) == pytest.approx(np.mean([a and b for a, b, _, _ in groups]))
+    assert value_of(columns["group-accuracy/video"]) == pytest.approx(np.mean([c and d for _, _, c, d in groups]))
+    assert value_of(columns["group-accuracy"]) == pytest.approx(np.mean([all(group) for group in groups]))
+
+
+@given(st.lists(st.booleans(), min_size=10, max_size=40), st.randoms(use_true_random=False))
+def test_answers_that_no_rule_understands_never_raise_the_score(right: list[bool], draw: Any) -> None:
+    damaged: list[bool | None] = [*right]
+    for index in draw.sample(range(len(right)), len(right) // 10):
+        damaged[index] = None
+    items = items_of([None] * len(right))
+    before, after = (score_answers(answers_of([*given]), items)[0] for given in (right, damaged))
+    assert value_of(after["accuracy"]) <= value_of(before["accuracy"])
+    assert value_of(after["accuracy"]) == sum(answer is True for answer in damaged) / len(right)
+    assert len(after["accuracy-understood"].items) == len(right) - damaged.count(None)

@@ -1,0 +1,238 @@
+"""Answers to questions are read by the stated rules, from files as models write them; oracles are published scores."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import builders.nextqa
+import builders.tempcompass
+from vttdata.annotations import Annotations
+from vttdata.errors import VttdataError
+from vttdata.evaluate.answers import RULES, Answer, Asked, read_answers
+from vttdata.text.questions import Choices, letters
+
+ANIMALS = ("a cat", "a dog", "a bird")
+
+
+def asked(number: int = 0, options: Sequence[str] = ANIMALS, answer: int = 0, **changes: Any) -> Asked:
+    known = {"kind": "multiple_choice", "question": f"what is {number}?", "labels": letters(len(options))} | changes
+    choices = Choices(options, known["labels"])
+    return Asked(f"q{number}", f"v{number}", known["kind"], known["question"], choices, answer)
+
+
+def asked_of(official: Annotations) -> dict[str, Asked]:
+    return {
+        each.question_id: Asked(
+            each.question_id, each.video_id, each.kind, each.question, Choices(each.options, each.labels), each.answer
+        )
+        for each in official.questions
+    }
+
+
+def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def named(path: Path, questions: Sequence[Asked], rules: str = "standard-1") -> list[frozenset[int] | None]:
+    return [answer.named for _, answer in read_answers(path, questions, rules)]
+
+
+# The authors' own scores of these files: items, understood by a rule, accuracy by rules alone, and with their judge.
+TEMPCOMPASS = {
+    ("video-llava", "multiple_choice"): (1_580, 1_580, 0.4557, 0.4557, (0.760, 0.352, 0.356, 0.377, 0.410)),
+    ("video-llava", "yes_no"): (2_453, 2_453, 0.5638, 0.5638, (0.743, 0.518, 0.503, 0.492, 0.511)),
+    ("video-llava", "caption_matching"): (1_503, 1_496, 0.6327, 0.6334, (0.879, 0.538, 0.584, 0.590, 0.583)),
+    ("gemini", "multiple_choice"): (1_580, 1_458, 0.5949, 0.6392, (0.967, 0.433, 0.552, 0.556, 0.677)),
+    ("gemini", "yes_no"): (2_453, 2_438, 0.7016, 0.7032, (0.882, 0.545, 0.639, 0.688, 0.732)),
+    ("gemini", "caption_matching"): (1_503, 1_353, 0.7026, 0.7745, (0.980, 0.630, 0.656, 0.810, 0.809)),
+}
+ASPECTS = ("action", "direction", "speed", "order", "attribute_change")
+
+
+@pytest.mark.parametrize("model", ["video-llava", "gemini"])
+def test_tempcompass_scores_are_the_published_ones(shared: Path, model: str) -> None:
+    folder = shared / "data" / "questions" / "tempcompass"
+    questions = asked_of(builders.tempcompass.read(folder))
+    found: dict[str, dict[str, dict[str, Answer]]] = {}
+    for source in ("predictions", "auto_eval_results"):
+        by_kind: dict[str, dict[str, Answer]] = defaultdict(dict)
+        for name, answer in read_answers(folder / source / model, list(questions.values()), "tempcompass-1"):
+            by_kind[questions[name].kind][name] = answer
+        found[source] = by_kind
+    for kind, answers in found["predictions"].items():
+        items, understood, by_rules, with_judge, aspects = TEMPCOMPASS[model, kind]
+        assert len(answers) == items
+        assert sum(answer.is_understood for answer in answers.values()) == understood
+        right = sum(answer.score(questions[name].answer) for name, answer in answers.items())
+        assert round(right / items, 4) == by_rules
+        rated = {
+            name: answer.score(questions[name].answer) for name, answer in found["auto_eval_results"][kind].items()
+        }
+        assert round(sum(rated.values()) / items, 4) == with_judge
+        for aspect, official in zip(ASPECTS, aspects, strict=True):
+            of_aspect = [value for name, value in rated.items() if name.split("/")[2] == aspect]
+            assert round(sum(of_aspect) / len(of_aspect), 3) == official
+
+
+@pytest.mark.parametrize("notation", ["index", "number", "letter", "text", "line", "mixed"])
+def test_nextqa_answers_are_the_same_in_every_notation(shared: Path, tmp_path: Path, notation: str) -> None:
+    questions = list(asked_of(builders.nextqa.read(shared / "data" / "questions" / "nextqa")).values())
+    draw = random.Random(1)
+    chosen = [each.answer if draw.random() < 0.6 else draw.randrange(5) for each in questions]
+    with (tmp_path / "answers.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["question_id", "prediction"])
+        for number, (each, index) in enumerate(zip(questions, chosen, strict=True)):
+            text, letter = each.choices.options[index], "ABCDE"[index]
+            forms = {"index": index, "number": index + 1, "letter": letter, "text": text, "line": f"{letter}. {text}"}
+            mixed = (letter, text.upper(), f"{letter}. {text}", f"({letter})", f"The answer is {letter}.")[number % 5]
+            writer.writerow([each.question_id, {**forms, "mixed": mixed}[notation]])
+    found = named(tmp_path / "answers.csv", questions)
+    # Three questions have two options with the same text, which names both.
+    several = [number for number, options in enumerate(found) if options != {chosen[number]}]
+    assert len(several) <= 3
+    assert all(options is not None and chosen[number] in options for number, options in enumerate(found))
+    assert all(len(set(questions[number].choices.options)) == 4 for number in several)
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "options"),
+    [
+        ("standard-1", "A dog.", {1}),
+        ("standard-1", " b ", {1}),
+        ("standard-1", "**B. a dog**", {1}),
+        ("standard-1", "B) it is a dog, since it barks", {1}),
+        ("standard-1", "(B) barks", {1}),
+        ("standard-1", "I think that the answer is B.", {1}),
+        ("standard-1", "Answer: (C)", {2}),
+        ("standard-1", "The answer is a dog, I think", None),
+        ("standard-1", "Option A or option B.", None),
+        ("standard-1", "B. a cat", {1}),
+        ("standard-1", "J.", set()),
+        ("standard-1", "A.M. was the time", None),
+        ("standard-1", "it barks", None),
+        ("first-word-1", "B it is", {1}),
+        ("first-word-1", "it is B", None),
+        ("tempcompass-1", "B", {1}),
+        ("tempcompass-1", "B) x", {1}),
+        ("tempcompass-1", "D", set()),
+        ("tempcompass-1", " B", None),
+        ("tempcompass-1", "a dog", None),
+    ],
+)
+def test_rules_of_multiple_choice(rules: str, text: str, options: set[int] | None) -> None:
+    found = RULES[rules](text, asked())
+    assert (None if found is None else set(found)) == options
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "options"),
+    [
+        ("standard-1", "Yes, it is.", {0}),
+        ("standard-1", "nothing", None),
+        ("standard-1", "**No**", {1}),
+        ("first-word-1", "no, yes", {1}),
+        ("first-word-1", "I say yes", None),
+        ("tempcompass-1", "nothing", {1}),
+        ("videohallucer-1", "no, yes", {0, 1}),
+        ("videohallucer-1", "I say yes", {0}),
+        ("videohallucer-1", "nothing", None),
+    ],
+)
+def test_rules_of_yes_and_no(rules: str, text: str, options: set[int] | None) -> None:
+    found = RULES[rules](text, asked(options=("yes", "no"), kind="yes_no"))
+    assert (None if found is None else set(found)) == options
+
+
+@given(st.permutations(range(4)), st.integers(0, 3), st.sampled_from(["letter", "index", "text", "scores"]))
+def test_options_and_answers_permuted_together_score_the_same(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int], chosen: int, notation: str
+) -> None:
+    options = ("a cat", "a dog", "a bird", "a fish")
+    questions = [asked(number, options) for number in range(8)]
+    rows = []
+    for number, each in enumerate(questions):
+        # All places occur, so that numbers are known to count from 0.
+        place = (order.index(chosen) + number) % 4
+        answer: dict[str, Any] = {
+            "letter": {"prediction": "ABCD"[place]},
+            "index": {"prediction": place},
+            "text": {"prediction": options[order[place]]},
+            "scores": {"scores": [float(index == place) for index in range(4)]},
+        }[notation]
+        rows.append({"question_id": each.question_id, "options": [options[index] for index in order], **answer})
+    path = write(tmp_path_factory.mktemp("answers") / "a.jsonl", rows)
+    places = [(order.index(chosen) + number) % 4 for number in range(8)]
+    assert named(path, questions) == [frozenset({order[place]}) for place in places]
+
+
+def test_rows_name_questions_by_id_or_by_video_and_text(tmp_path: Path) -> None:
+    questions = [asked(0), asked(1)]
+    lines = "what is 1?\nA. a cat\nB. a dog\nC. a bird"
+    rows = [
+        {"video": "v0.mp4", "question": "What is 0?", "response": "A"},
+        {"video": "v1", "question": lines, "pred": "C"},
+    ]
+    assert [
+        (name, answer.named)
+        for name, answer in read_answers(write(tmp_path / "a.jsonl", rows), questions, "standard-1")
+    ] == [
+        ("q0", {0}),
+        ("q1", {2}),
+    ]
+    (tmp_path / "b.json").write_text(
+        json.dumps({"q0": {"prediction": 2, "answer": 0}, "q1": {"prediction": 0, "answer": 1}})
+    )
+    assert named(tmp_path / "b.json", questions) == [{2}, {0}]
+    (tmp_path / "c.json").write_text(json.dumps({"q0": "B", "q1": None}))
+    assert named(tmp_path / "c.json", questions) == [{1}, None]
+
+
+def test_highest_score_answers_and_ties_share(tmp_path: Path) -> None:
+    rows = [{"qid": "q0", "scores": [0.5, 0.5, -1]}, {"qid": "q1", "score_0": -3, "score_1": -2, "score_2": -9}]
+    first, second = (
+        answer for _, answer in read_answers(write(tmp_path / "a.jsonl", rows), [asked(0), asked(1)], "standard-1")
+    )
+    assert [first.score(place) for place in range(3)] == [0.5, 0.5, 0.0]
+    assert [second.score(place) for place in range(3)] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [{"prediction": 1}, {"prediction": 2}],
+            "a.jsonl:1: the answer '1' reads as index from 0 and as number from 1",
+        ),
+        ([{"prediction": 0}, {"prediction": 3}], "a.jsonl:1: the answer 0 counts from 0, but that of "),
+        ([{"prediction": 0}, {"prediction": 7}], "a.jsonl:2: the answer '7' is no option"),
+        ([{"answer_index": 3}], "a.jsonl:1: answer_index '3' is no option, of 3"),
+        ([{"answer_letter": "D"}], "a.jsonl:1: answer_letter 'D' is no option, of 3"),
+        ([{"scores": [1, 2]}], "a.jsonl:1: 3 scores are expected, found 2"),
+        ([{"scores": [1, 2, None]}], "a.jsonl:1: 'scores' has 'None', which is no finite number"),
+        ([{"prediction": "A", "rating": 5}], "a.jsonl:1: 'rating' is 5, not from 0 to 1"),
+        ([{"prediction": "A", "options": ["a cat", "a dog"]}], "a.jsonl:1: the options are not those of the question"),
+        ([{"comment": "A"}], "a.jsonl:1: there is no answer; the columns are question_id, comment"),
+    ],
+)
+def test_bad_answer_is_one_sentence(tmp_path: Path, rows: list[dict[str, Any]], words: str) -> None:
+    path = write(tmp_path / "a.jsonl", [{"question_id": f"q{number}", **row} for number, row in enumerate(rows)])
+    with pytest.raises(VttdataError) as refused:
+        read_answers(path, [asked(0), asked(1)], "standard-1")
+    assert words in str(refused.value)
+
+
+def test_unknown_rules_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(VttdataError, match="There are no rules called 'tempcompas-1'"):
+        read_answers(write(tmp_path / "a.jsonl", [{"qid": "q0", "pred": "A"}]), [asked()], "tempcompas-1")

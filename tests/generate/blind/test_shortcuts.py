@@ -1,0 +1,281 @@
+"""Blind attackers find planted shortcuts, and no others."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from vttdata.errors import VttdataError
+from vttdata.generate.blind.attacker import TextPair, load_attackers
+from vttdata.generate.blind.learning import cross_fit, logistic_regression
+from vttdata.generate.blind.shortcuts import Attack, attacks_text, audit_shortcuts, stack_margins
+
+THINGS = ["dog", "cat", "ball", "table", "river", "guitar", "horse", "truck", "chair", "bottle"]
+FRAMES = [
+    "A man sees the {} there.",
+    "We look at the {} for long.",
+    "The {} is near the wall.",
+    "This {} moves slowly.",
+]
+KITCHEN = ["pan", "knife", "oven", "plate", "onion", "pot"]
+MISTAKES = random.Random(9)
+SPORT = ["ball", "goal", "racket", "field", "helmet", "net"]
+
+
+def even(number: int, seed: int = 0) -> list[TextPair]:
+    """Return pairs whose true word is a fair draw."""
+    draw = random.Random(f"{number} {seed}")
+    pairs = []
+    for video in range(number):
+        true, foil = draw.sample(THINGS, 2)
+        frame = draw.choice(FRAMES)
+        pairs.append(TextPair(frame.format(true), frame.format(foil), f"v{video}"))
+    return pairs
+
+
+def change_foils(change: Callable[[str], str], number: int = 300) -> list[TextPair]:
+    """Return fair pairs whose foils are changed."""
+    return [TextPair(pair.true, change(pair.foil), pair.video_id) for pair in even(number)]
+
+
+def choose_foils(is_true: Callable[[str, str], bool], words: Sequence[str] = THINGS) -> list[TextPair]:
+    """Return pairs in which a rule says which of two words is the true one, if it says so of one of them only."""
+    draw = random.Random(5)
+    pairs = []
+    while len(pairs) < 300:
+        true, foil = draw.sample(words, 2)
+        frame = draw.choice(FRAMES)
+        if is_true(true, foil) and not is_true(foil, true):
+            pairs.append(TextPair(frame.format(true), frame.format(foil), f"v{len(pairs)}"))
+    return pairs
+
+
+def odd_topics() -> list[TextPair]:
+    """Return pairs in which every word is as often true as false, and the false one is of another topic."""
+    draw = random.Random(6)
+    pairs = []
+    for video in range(400):
+        here, elsewhere = (KITCHEN, SPORT) if video % 2 else (SPORT, KITCHEN)
+        true, *rest = draw.sample(here, 4)
+        text = f"Somebody who is seen with a {{}} has the {rest[0]} and later on the {rest[1]} and the {rest[2]}."
+        pairs.append(TextPair(text.format(true), text.format(draw.choice(elsewhere)), f"v{video}"))
+    return pairs
+
+
+def wrong_articles() -> list[TextPair]:
+    """Return pairs in which each word has the right article where it is true."""
+    draw = random.Random(8)
+    pairs = []
+    for video in range(300):
+        true, foil = draw.sample(["apple", "egg", "orange", "animal", *THINGS], 2)
+        right, wrong = ("an" if word[0] in "aeiou" else "a" for word in (true, foil))
+        pairs.append(
+            TextPair(f"We see {right} {true}.", f"We see {'a' if wrong == 'an' else 'an'} {foil}.", f"v{video}")
+        )
+    return pairs
+
+
+def misspell(text: str) -> str:
+    """Return a text with a letter of its last word changed into two others, never the same way again."""
+    index = len(text) - 2 - MISTAKES.randrange(3)
+    return text[:index] + "".join(MISTAKES.choices("bcdfghjklmnpqrtvwxz", k=2)) + text[index + 1 :]
+
+
+def attacks(pairs: list[TextPair], **options: object) -> dict[str, Attack]:
+    return {attack.name: attack for attack in audit_shortcuts(pairs, **options)}  # type: ignore[arg-type]
+
+
+def test_fair_set_is_open_to_no_attacker() -> None:
+    found = attacks(even(1500))
+    assert not [attack.name for attack in found.values() if attack.open]
+
+
+def test_ensemble_guesses_where_labels_are_drawn() -> None:
+    """Nothing of the videos that are tried goes into what is learned, so drawn labels give one half on average."""
+    draw = random.Random(2)
+    topics = odd_topics()[:200]
+    accuracies = []
+    for _ in range(8):
+        pairs = [
+            TextPair(*draw.sample((pair.true, pair.foil), 2), pair.video_id)  # type: ignore[call-arg]
+            for pair in topics
+        ]
+        accuracies.append(audit_shortcuts(pairs)[0].accuracy)
+    assert abs(np.mean(accuracies) - 0.5) < 0.035
+
+
+def test_ensemble_comes_first_and_then_the_highest_accuracy() -> None:
+    ensemble, *others = [attack for attack in audit_shortcuts(even(300)) if not attack.unavailable]
+    assert ensemble.name == "ensemble"
+    accuracies = [attack.accuracy for attack in others]
+    assert accuracies == sorted(accuracies, reverse=True)
+
+
+PEOPLE = ["man", "boy", "father", "king", "woman", "girl", "mother", "queen"]
+FREQUENCIES = {word: 2**rank for rank, word in enumerate(THINGS)}
+PLANTED = {
+    "lower-cased first letter": (change_foils(lambda text: text[:1].lower() + text[1:]), "surface"),
+    "missing full stop": (change_foils(lambda text: text.rstrip(".")), "surface"),
+    "doubled space": (change_foils(lambda text: text.replace(" ", "  ", 1)), "surface"),
+    "space before the full stop": (change_foils(lambda text: text.replace(".", " .")), "surface"),
+    "wrong article": (wrong_articles(), "surface"),
+    "repeated words": (change_foils(lambda text: f"{text} there there"), "length"),
+    "spelling error": (change_foils(misspell), "surface"),
+    "same spelling error": (change_foils(lambda text: text.replace(" ", " teh ", 1)), "linear-classifier"),
+    "always the longer": (choose_foils(lambda true, foil: len(true) > len(foil)), "length"),
+    "always the rarer": (choose_foils(lambda true, foil: FREQUENCIES[true] < FREQUENCIES[foil]), "rarity"),
+    "always male": (
+        choose_foils(lambda true, foil: PEOPLE.index(true) < 4 <= PEOPLE.index(foil), PEOPLE),
+        "word-prior",
+    ),
+    "words of another topic": (odd_topics(), "cooccurrence"),
+}
+
+
+@pytest.mark.parametrize("leak", PLANTED)
+def test_planted_leak_is_found(leak: str) -> None:
+    pairs, attacker = PLANTED[leak]
+    texts = {0: [[f"Here is the {word}."] for word, count in FREQUENCIES.items() for _ in range(count)]}
+    found = attacks(pairs, texts=texts) if leak == "always the rarer" else attacks(pairs)
+    assert found[attacker].accuracy > 0.9
+    assert found["ensemble"].accuracy > 0.9
+    assert found["ensemble"].open
+
+
+def test_texts_of_one_video_are_read_together() -> None:
+    """Words that never share a caption but share videos are associated."""
+    draw = random.Random(7)
+    texts = [
+        [f"There is a {word}." for word in draw.sample(topic, 4)] for topic in (KITCHEN, SPORT) for _ in range(100)
+    ]
+    found = attacks(odd_topics()[:80], texts={0: texts})
+    assert found["cooccurrence"].accuracy > 0.9
+    assert (
+        attacks(odd_topics()[:80], texts={0: [[text] for video in texts for text in video]})["cooccurrence"].accuracy
+        < found["cooccurrence"].accuracy
+    )
+
+
+def test_word_that_is_always_false_is_found_by_its_prior() -> None:
+    pairs = [TextPair("the dog runs", f"the {THINGS[1 + video % 3]} runs", f"v{video}") for video in range(200)]
+    found = attacks(pairs)
+    assert found["word-prior"].accuracy == found["linear-classifier"].accuracy == 1.0
+
+
+def test_attackers_do_not_learn_from_the_video_they_are_tried_on() -> None:
+    pairs = [TextPair(f"word{video} x", f"other{video} x", f"v{video}") for video in range(200) for _ in range(3)]
+    assert attacks(pairs)["word-prior"].result.ties == len(pairs)
+
+
+def test_language_models_are_trained_on_given_texts() -> None:
+    pairs = even(200)
+    taught = attacks(pairs, texts={0: [[pair.true] for pair in pairs for _ in range(3)]})
+    assert taught["ngram-models"].accuracy > attacks(pairs)["ngram-models"].accuracy
+    assert taught["ngram-models"].learned_from == "pairs of other videos, texts of 600 other videos"
+
+
+def test_encoder_is_tried_where_there_is_one() -> None:
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        """Return vectors that tell animals from other things."""
+        animals = {"dog", "cat", "horse"}
+        noise = np.random.default_rng(len(texts)).normal(size=(len(texts), 8))
+        sides = [float(bool(animals & set(text.lower().rstrip(".").split()))) for text in texts]
+        return np.hstack([noise, 5 * np.array(sides)[:, np.newaxis]])
+
+    pairs = choose_foils(lambda true, _: true in {"dog", "cat", "horse"})
+    without, found = attacks(pairs), attacks(pairs, encoder=encode)
+    assert without["sentence-embeddings"].unavailable == "no sentence encoder is given"
+    assert "unavailable" in without["sentence-embeddings"].as_json()
+    assert found["sentence-embeddings"].accuracy > 0.9
+    text = attacks_text(list(without.values()))
+    assert "sentence-embeddings" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_attackers_of_a_users_folder_are_tried(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "blind"  # type: ignore[operator]
+    folder.mkdir()
+    (folder / "alphabet.py").write_text(
+        '"""Which text comes first in the alphabet."""\n'
+        "import numpy as np\n"
+        "from vttdata.generate.blind.attacker import BlindAttacker\n"
+        "def compare(attacked):\n"
+        "    return np.array([[1.0 if pair.true < pair.foil else -1.0] for pair in attacked.pairs])\n"
+        "ATTACKER = BlindAttacker(compare)\n"
+    )
+    monkeypatch.setenv("VTTDATA_PLUGINS", str(tmp_path))
+    assert "alphabet" in load_attackers()
+    assert attacks(choose_foils(lambda true, foil: true < foil))["alphabet"].accuracy == 1.0
+
+
+def test_interval_draws_videos() -> None:
+    """Pairs of one video stand or fall together, so that ten of each say no more than one."""
+    single = even(200)
+    tenfold = [pair for pair in single for _ in range(10)]
+    for pairs in (single, tenfold):
+        low, high = attacks(pairs)["cooccurrence"].interval
+        assert 0.1 < high - low < 0.18
+
+
+def test_ensemble_is_worse_than_no_member_by_much() -> None:
+    """A good attacker among others that guess is not drowned by them."""
+    generator = np.random.default_rng(3)
+    folds = np.arange(2000) % 5
+    signal = np.where(generator.random(2000) < 0.62, 1.0, -1.0) * generator.random(2000)
+    noise = generator.normal(size=(10, 2000))
+    margins = np.array([np.tile(row, (5, 1)) for row in (signal, *noise)])
+    assert (stack_margins(margins, folds) > 0).mean() > (signal > 0).mean() - 0.005
+
+
+def test_margins_are_learned_without_two_folds() -> None:
+    """The pairs of a fold have no influence on its row but where they are tried themselves."""
+    generator = np.random.default_rng(1)
+    folds = np.arange(100) % 5
+    differences = generator.normal(size=(100, 3))
+    before = cross_fit(differences, folds, logistic_regression)
+    differences[folds == 2] *= -1
+    after = cross_fit(differences, folds, logistic_regression)
+    np.testing.assert_array_equal(before[2, folds != 2], after[2, folds != 2])
+    np.testing.assert_array_equal(before[2, folds == 2], -after[2, folds == 2])
+    assert not np.allclose(before[1, folds == 0], after[1, folds == 0])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([], "no pairs"),
+        ([TextPair("a", "b", "v"), TextPair("c", "d", "v")], "one video"),
+        ([TextPair("a", "b", "v"), TextPair("same", "same", "w")], "one text twice: 'same'"),
+        (
+            [TextPair("狗在院子里跑", "猫在院子里跑", "v"), TextPair("有人看球", "有人看书", "w")],
+            "The texts are Chinese, whose script has no spaces between words",
+        ),
+        ([TextPair("หมาวิ่ง", "แมววิ่ง", "v"), TextPair("คนเดิน", "คนนั่ง", "w")], "Thai"),
+    ],
+)
+def test_pairs_that_cannot_be_audited_are_refused(pairs: list[TextPair], words: str) -> None:
+    with pytest.raises(VttdataError, match=words):
+        audit_shortcuts(pairs)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "accuracy"),
+    [
+        ([TextPair("a dog runs.", "a dog runs", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("a dog sees a cat", "a cat sees a dog", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("...", "!!!", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("a dog", "", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("a dog", "a cat", "v"), TextPair("a cow", "a pig", "w")], 0.5),
+        ([TextPair("a dog", "a cat", "v"), TextPair("...", "!", "w"), TextPair("a cow", "a pig", "x")], 0.5),
+    ],
+)
+def test_pairs_without_swapped_or_shared_words_are_attacked(pairs: list[TextPair], accuracy: float) -> None:
+    assert attacks(pairs)["ensemble"].accuracy == accuracy
+
+
+def test_other_scripts_with_spaces_are_attacked() -> None:
+    pairs = [TextPair(f"собака бежит {video}", f"кошка бежит {video}", f"v{video}") for video in range(100)]
+    assert attacks(pairs)["ensemble"].accuracy == 1.0

@@ -1,1 +1,0 @@
-"""Pages on which people annotate: Direct Assessment of captions."""

@@ -1,0 +1,107 @@
+"""Compare metrics with people (``vttdata metric test``)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import (
+    DATASET,
+    FILE,
+    POSITIVE,
+    Command,
+    argument,
+    human_option,
+    json_option,
+    metric_inputs_options,
+    metric_option,
+    option,
+    out_option,
+    read_metric_inputs,
+    scores_option,
+    seed_option,
+    split_option,
+)
+
+
+@click.command(
+    "test",
+    cls=Command,
+    notes=[
+        "A table of judgments has the columns video_id (or item) and score, and if known system, candidate, "
+        "annotator, z and references. Whether ids lead to the captions that were judged is checked where neighbouring "
+        "captions are known. Scores and results are kept by content, so that a second run takes seconds; intervals "
+        "draw whole videos."
+    ],
+    examples=[
+        "vttdata metric test vttdata/trecvid-vtt --metric cider-d --metric meteor --out metrics",
+        "vttdata metric test judgments.csv --scores ours.csv",
+        "vttdata metric test flickr8k vttdata/activitynet-foil vttdata/msrvtt-degraded --metric bleu4",
+        "vttdata metric test scores --candidates campaign/manifest.csv --references vttdata/msrvtt",
+    ],
+)
+@argument(
+    "judgments",
+    "JUDGMENTS...",
+    "Of each set: a dataset with judgments, a folder of 'people score', Flickr8k's folder with its judgments, or a "
+    "table. A set of foils, or a dataset with captions, tests metrics without people: they should prefer true "
+    "captions to foils, degraded, doubled and cut captions, and those of other videos.",
+    type=DATASET,
+    nargs=-1,
+    required=True,
+)
+@metric_option(
+    "A captioning metric, or one of its columns, such as bleu4; may be repeated.",
+    show_default="bleu, rouge-l, cider-d and chrf without --scores",
+)
+@scores_option
+@out_option("Write metrics.json, metrics.md and metrics.svg into this folder.", required=False)
+@json_option
+@seed_option("Seed of the draws of videos.")
+@option("--curve", "Measure agreement with fewer references, too.", is_flag=True)
+@option(
+    "--candidates FILE",
+    "Captions of systems, a table with video_id, system and caption, for a table of judgments without texts.",
+    type=FILE,
+    group="Judgments",
+)
+@option(
+    "--references INPUT",
+    "Human captions, a dataset or a table with video_id and caption, for a table of judgments without them.",
+    type=DATASET,
+    group="Judgments",
+)
+@option(
+    "--offset N", "Number to add to the ids of judgments, where they are off.", type=int, default=0, group="Judgments"
+)
+@option("--leave-out SYSTEM", "A system that does not count; may be repeated.", multiple=True, group="Judgments")
+@human_option
+@split_option("The split of a dataset without judgments.", show_default="test, or the only one", group="Judgments")
+@option(
+    "--tokenizer NAME", "Of captioning metrics: ptb-3.4.1, unicode or none.", default="ptb-3.4.1", group="Computation"
+)
+@option("--draws N", "Number of draws for intervals.", type=POSITIVE, default=1000, group="Computation")
+@metric_inputs_options
+def command(judgments: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
+    """Compare caption metrics, yours too, with people's scores.
+
+    Pearson, Spearman and Kendall (tau-b, tau-c) over all captions, within videos, within systems and over systems, of
+    raw and standardised scores; pairwise accuracy with ties; Williams' tests; a ranking over sets; and how often a
+    metric prefers a true caption to one that was made worse.
+    """
+    from vttdata.evaluate.meta import ComparisonSettings, evaluate_metrics
+    from vttdata.evaluate.meta.metric_report import check_report_folder
+
+    if out is not None:
+        check_report_folder(out)
+    inputs = read_metric_inputs(options)
+    files = {name: options.pop(name) for name in ("metrics", "scores", "candidates", "references")}
+    report = evaluate_metrics(judgments, **files, settings=ComparisonSettings(inputs=inputs, **options))
+    if out is not None:
+        report.write(out)
+    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
+    return DONE

@@ -1,0 +1,93 @@
+"""Print the figures of a dataset, or write its report (``vttdata show``)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import DATASET, FILE, Command, argument, json_option, option
+from vttdata.errors import VttdataError
+
+
+@click.command(
+    "show",
+    cls=Command,
+    notes=[
+        "Which source a clip was cut from, and from which second to which, are source_id, start and end of its row, "
+        "which the page shows and 'vttdata export --format jsonl' writes.",
+        "The page needs no network and no server. What is too large for it is in the folder FILE.files beside it, "
+        "which the page reads when it is needed: move both. Every build writes its report as report.html.",
+        "--svo takes the lemmas of subjects, verbs and objects of the main clause, and says which share of a caption's "
+        "another caption of the clip has in the same role (one at random, and any). --similarity is the cosine of the "
+        "words of two captions of a clip, weighted by inverse document frequency; people are one author.",
+    ],
+    examples=[
+        "vttdata show vttdata/demo",
+        "vttdata show street --page street.html",
+        "vttdata show vttdata/trecvid-vtt --similarity",
+    ],
+)
+@argument(
+    "dataset",
+    "DATASET|BUILD",
+    "A dataset or build: its folder, its name, or an address such as s3://bucket/street.",
+    type=DATASET,
+)
+@json_option
+@option(
+    "--page FILE",
+    "Write a page for the browser (.html) instead: clips with frames, shots and captions, to filter, sort and search; "
+    "what was left out and why; leaks side by side; odd captions; provenance.",
+    type=FILE,
+)
+@option(
+    "--similarity",
+    "Add the similarity of captions by every two authors: systems, and people.",
+    is_flag=True,
+    group="Captions",
+)
+@option(
+    "--svo PIPELINE",
+    "Add the consistency of subjects, verbs and objects of human captions, by a spaCy pipeline such as "
+    "en_core_web_sm (its name or folder).",
+    group="Captions",
+)
+def command(dataset: str, as_json: bool, page: Path | None, similarity: bool, svo: str | None) -> int:
+    """Show what is in a dataset: figures here, or a page for the browser.
+
+    Sources, clips, hours, sentences, words and vocabulary, by split and by category; of foils their pairs, videos,
+    captions, concepts and swaps, and the accuracy of the best blind attacker. The page also shows a build that is not
+    finished, and says what is missing where there are no videos or no build.
+    """
+    from vttdata.load.lookup import find_dataset
+
+    if page is not None:
+        from vttdata.load.local_builds import find_build
+        from vttdata.report.build_report import write_report
+
+        if as_json or similarity or svo is not None:
+            raise VttdataError("--page writes a page instead of figures: --json, --similarity and --svo are for these.")
+        if (shown := find_build(dataset)) is None:
+            folder = find_dataset(dataset)
+            # A dataset that was built just now has its build.
+            shown = find_build(dataset) or folder
+        print(write_report(shown, page))
+        return DONE
+    from vttdata.dataset.foils.statistics import compute_foil_statistics
+    from vttdata.dataset.statistics import compute_statistics
+
+    folder = find_dataset(dataset)
+    figures = compute_foil_statistics(folder) if (folder / "foils").is_dir() else compute_statistics(folder)
+    values, parts = figures.as_json(), [figures.as_text()]
+    if similarity or svo is not None:
+        from vttdata.dataset.caption_agreement import agreement_tables, describe_agreement, plain_agreement
+        from vttdata.files.table_formats import align_columns
+
+        agreement = describe_agreement(folder, similarity=similarity, pipeline=svo)
+        values["agreement"] = plain_agreement(agreement)
+        parts += [title + (f"\n{align_columns(rows)}" if rows else "") for title, rows in agreement_tables(agreement)]
+    print(json.dumps(values, indent=2, ensure_ascii=False) if as_json else "\n\n".join(parts))
+    return DONE

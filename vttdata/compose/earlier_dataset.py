@@ -1,0 +1,174 @@
+"""Comparison of a build with the dataset that it is about to replace: captions that it would drop, clips that it moves.
+
+Captions are people's work, and a published split is what others have trained on: neither changes without a word.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.manifest import read_dataset_manifest
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.errors import CaptionLossError, VttdataError, VttdataWarning
+from vttdata.pipeline.build_folder import Build, write_pins
+from vttdata.pipeline.stages.split import Split
+from vttdata.records import Caption, Clip
+
+_EXAMPLES = 3
+# Shares of fewer clips say little.
+_MIN_CLIPS = 20
+# Difference between a wanted and an achieved share of which a build tells, and that of so many clips.
+_LARGE_GAP = 0.05
+_MANY_CLIPS, _GAP_OF_MANY = 500, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCaption:
+    """Caption of an earlier dataset."""
+
+    video_id: str
+    caption: str
+    annotator: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierDataset:
+    """Clips of a dataset with their splits, and its captions."""
+
+    split_of: Mapping[str, str]
+    captions: Sequence[EarlierCaption]
+
+
+def read_earlier_dataset(folder: Path) -> EarlierDataset:
+    """Read the splits and the captions of a dataset.
+
+    Raises:
+        VttdataError: If it is no dataset of clips, or is damaged.
+    """
+    files = read_layout(folder, needs="clips").files
+    split_of = {row["video_id"]: split for split, row in _rows(files["clips"], ("video_id",))}
+    columns = ("video_id", "caption", "annotator")
+    rows = (row for _, row in _rows(files.get("captions", {}), columns))
+    return EarlierDataset(split_of, [EarlierCaption(*(row[name] for name in columns)) for row in rows])
+
+
+def _rows(files: Mapping[str, Sequence[Path]], columns: Sequence[str]) -> Iterable[tuple[str, dict[str, str]]]:
+    return ((split, row) for split, paths in files.items() for row in read_parquet_rows(paths, columns))
+
+
+def replaced_dataset(run: Build) -> EarlierDataset:
+    """Return the dataset that a build is about to replace; an empty one where there is none of its name."""
+    try:
+        if read_dataset_manifest(run.dataset).get("name") == run.loaded.recipe.name:
+            return read_earlier_dataset(run.dataset)
+    except VttdataError:
+        # What cannot be read cannot be lost.
+        pass
+    return EarlierDataset({}, [])
+
+
+def find_lost_captions(earlier: EarlierDataset, captions: Iterable[Caption]) -> list[EarlierCaption]:
+    """Return the captions of a dataset that are not among others, whatever clip those belong to.
+
+    A caption is not lost where its clip has another one by the same annotator in its place: that is a correction.
+    """
+    clips_of: dict[tuple[str, str | None], list[str]] = {}
+    for caption in captions:
+        clips_of.setdefault((caption.caption, caption.annotator), []).append(caption.video_id)
+    missing = []
+    for old in earlier.captions:
+        clips = clips_of.get((old.caption, old.annotator))
+        if clips:
+            clips.remove(old.video_id) if old.video_id in clips else clips.pop()
+        else:
+            missing.append(old)
+    new = Counter((video_id, annotator) for (_, annotator), clips in clips_of.items() for video_id in clips)
+    lost = []
+    for old in missing:
+        if new[old.video_id, old.annotator]:
+            new[old.video_id, old.annotator] -= 1
+        else:
+            lost.append(old)
+    return lost
+
+
+def refuse_caption_loss(
+    run: Build,
+    earlier: EarlierDataset,
+    captions: Iterable[Caption],
+    video_ids: Collection[str],
+    found: Collection[str],
+) -> None:
+    """Check that a build keeps the captions of the dataset that it replaces; if it may drop some, say how many.
+
+    Args:
+        run: The build.
+        earlier: That dataset.
+        captions: The captions of the new dataset.
+        video_ids: Its clips.
+        found: All clips of the build, also those that are left out of the dataset.
+
+    Raises:
+        CaptionLossError: If captions would be dropped, with their numbers.
+    """
+    lost = find_lost_captions(earlier, captions)
+    if not lost:
+        return
+    workers = {caption.annotator for caption in lost if caption.annotator is not None}
+    judged = sum(caption.annotator is not None for caption in lost)
+    counts = f"{len(lost):,} of the {len(earlier.captions):,} captions in {run.dataset}"
+    counts += f", {judged:,} of them the work of {len(workers):,} people" if workers else ""
+    lost_of = Counter(caption.video_id for caption in lost if caption.video_id not in video_ids)
+    gone = {video_id: number for video_id, number in lost_of.items() if video_id not in found}
+    left_out = {video_id: number for video_id, number in lost_of.items() if video_id in found}
+    parts = [
+        f"{sum(group.values()):,} {why} ({len(group):,}, such as {min(group)})"
+        for group, why in ((gone, "because clips are gone"), (left_out, "of clips that the recipe leaves out"))
+        if group
+    ]
+    if stay := [caption for caption in lost if caption.video_id in video_ids]:
+        parts.append(f"{len(stay):,} of clips that stay, such as {stay[0].caption[:80]!r} of {stay[0].video_id}")
+    if run.allow_caption_loss:
+        warnings.warn(f"Dropped are {counts}: {'; '.join(parts)}.", VttdataWarning, stacklevel=2)
+        return
+    advice = "captions.follow=0.5 lets captions follow a clip with half of their span, and " if gone else ""
+    raise CaptionLossError(
+        f"The change would drop {counts}: {'; '.join(parts)}. The dataset stays as it is; {advice}--allow-caption-loss "
+        "drops them."
+    )
+
+
+def tell_of_splits(run: Build, earlier: EarlierDataset, clips: Sequence[Clip], division: Split) -> None:
+    """Warn of clips that are in another split than in the dataset that a build replaces, and of shares far off.
+
+    The earlier splits are left in the build folder, as a file for ``split.pin``.
+    """
+    ratios = division.settings.ratios
+    split_of = {clip.video_id: clip.split or "train" for clip in clips}
+    moved = [name for name in split_of if earlier.split_of.get(name, split_of[name]) != split_of[name]]
+    if moved:
+        examples = ", ".join(f"{name} ({earlier.split_of[name]} -> {split_of[name]})" for name in moved[:_EXAMPLES])
+        pins = write_pins(run.folder, earlier.split_of)
+        message = (
+            f"{len(moved):,} of {len(split_of):,} clips change their split, such as {examples}; {pins} holds the "
+            f"earlier splits: --set split.pin={pins} keeps them."
+        )
+        warnings.warn(message, VttdataWarning, stacklevel=2)
+    counts = Counter(split_of.values())
+    gaps = {split: counts[split] / max(len(split_of), 1) - ratio for split, ratio in ratios.items()}
+    gap = max(map(abs, gaps.values()))
+    if len(split_of) >= _MIN_CLIPS and gap > (_GAP_OF_MANY if len(split_of) >= _MANY_CLIPS else _LARGE_GAP):
+        shares = ", ".join(
+            f"{split} {counts[split] / len(split_of):.1%} (wanted {ratios[split]:.1%})" for split in gaps
+        )
+        message = f"The shares of the splits are {shares}; split.method=balanced keeps to them."
+        if division.settings.method == "stable":
+            draw, closest = division.find_closer_draw(clips)
+            if closest < gap:
+                message += f" split.draw={draw} brings each within {100 * closest:.1f} points and moves clips once."
+        warnings.warn(message, VttdataWarning, stacklevel=2)

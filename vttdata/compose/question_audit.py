@@ -1,0 +1,80 @@
+"""Audit of the questions of a dataset: counts by place of the answer, repeats in other splits, and blind attackers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from vttdata.compose.foils import find_repeated_questions, read_dataset_questions
+from vttdata.dataset.card.sections import format_table
+from vttdata.generate.blind.questions import (
+    QuestionAttack,
+    audit_questions,
+    question_rows,
+    question_sentence,
+    questions_text,
+)
+from vttdata.text.questions import letters
+
+_FEW = "All are about one source, so no attacker can learn."
+
+
+class AttackedQuestions(NamedTuple):
+    """Questions of one kind: their number, answers by place, repeats in other splits, and the blind attackers.
+
+    `attacks` is empty where all questions are about one source.
+    """
+
+    kind: str
+    number: int
+    places: Mapping[str, int]
+    repeated: int
+    attacks: Sequence[QuestionAttack]
+
+    def as_json(self) -> dict[str, object]:
+        """Return plain values."""
+        return {
+            "questions": self.number,
+            "answers_by_place": dict(self.places),
+            "repeated_in_other_splits": self.repeated,
+            "attacks": [attack.as_json() for attack in self.attacks],
+        }
+
+    def as_text(self) -> str:
+        """Return a table of the attackers under a line with the counts, for a terminal."""
+        head = f"questions, {self.kind}: {self._counts()}"
+        return f"{head}\n\n{questions_text(self.attacks, self.number) if self.attacks else _FEW}"
+
+    def as_markdown(self) -> str:
+        """Return the section of a page: the counts, what the ensemble reaches, and a table of the attackers."""
+        parts = [f"## Blind attackers on questions, `{self.kind}`", f"{self._counts()}."]
+        if self.attacks:
+            parts += [question_sentence(self.attacks, self.number), format_table(question_rows(self.attacks))]
+        return "\n\n".join([*parts, *([] if self.attacks else [_FEW])])
+
+    def _counts(self) -> str:
+        places = ", ".join(f"{letter} {count:,}" for letter, count in self.places.items())
+        return (
+            f"{self.number:,}; answers by place: {places}; with the text and options of one in another split: "
+            f"{self.repeated:,}"
+        )
+
+
+def attack_questions(folder: Path) -> dict[str, AttackedQuestions]:
+    """Let blind attackers try the questions of a dataset, each kind apart; nothing if it has none."""
+    repeated = find_repeated_questions(folder)
+    found = {}
+    for kind, questions in read_dataset_questions(folder).items():
+        places = Counter(question.answer for question in questions)
+        names = letters(max(len(question.options) for question in questions))
+        is_enough = len({question.video_id for question in questions}) > 1
+        found[kind] = AttackedQuestions(
+            kind,
+            len(questions),
+            {letter: places[index] for index, letter in enumerate(names)},
+            repeated[kind],
+            audit_questions(questions) if is_enough else (),
+        )
+    return found

@@ -1,0 +1,470 @@
+"""Answers to questions: files of them as models and harnesses write them, and the rules that read free text.
+
+A rule turns an answer in words into the options that it names. Sets of rules have a version, since scores under other
+rules are not comparable. What no rule understands is never left out: it is wrong, and counted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from vttdata.errors import VttdataError, list_choices
+from vttdata.evaluate.predictions import read_strict_json
+from vttdata.files.tables import READ_SUFFIXES, fold_name, read_table
+from vttdata.json_types import JsonObject, Row
+from vttdata.text.questions import (
+    YES_NO,
+    Choices,
+    decide_answers,
+    find_label,
+    find_text,
+    fold_text,
+    letters,
+    read_count,
+    split_option_lines,
+)
+
+Named = frozenset[int]
+"""Options that an answer names; an answer that is understood and names none of them is empty."""
+
+_NONE: Named = frozenset()
+_IDS = ("question_id", "qid", "q_uid", "id")
+_VIDEOS = ("video_id", "video", "video_name")
+_ANSWERS = ("prediction", "video_llm_prediction", "pred", "response", "model_answer", "answer", "text")
+_STATED = ("answer_index", "answer_number", "answer_letter", "answer_text")
+_SCORES = re.compile(r"score_?([0-9])")
+# Marks of the end of a text that models leave in it, and marks of emphasis around it.
+_END = re.compile(r"</s>|<\|(?:im_end|eot_id|endoftext)\|>")
+_BEGINNING = re.compile(r"\(?([A-J])[.):](?![A-Za-z]\.)|\(([A-J])\)")
+# A letter that a word follows may be an article or a pronoun, but names another option than the letter that is clear.
+_ANSWER_IS = re.compile(
+    r"\b(?:[Aa]nswer|ANSWER|[Oo]ption|[Cc]hoice)(?:\s+is)?\s*:?\s*\**\(?([A-J])\b(?P<clear>[.,:;)*]|[\s*]*$)?"
+)
+_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Question as answers to it are read: its id, video, kind, text and options, and the index of the right one."""
+
+    question_id: str
+    video_id: str
+    kind: str
+    question: str
+    choices: Choices
+    answer: int
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether the options are yes and no."""
+        return sorted(map(fold_text, self.choices.options)) == sorted(YES_NO)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer of a system to a question.
+
+    Fields:
+        named: options that it names; None where no rule understands it.
+        credit: of a right answer: 1, or a share where scores of several options are the highest.
+        rating: by a judge, 0..1, which decides instead of the options; None without one.
+        text: the answer as it was given.
+    """
+
+    named: Named | None
+    credit: float = 1.0
+    rating: float | None = None
+    text: str = ""
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether a rule understands it, or a judge has rated it."""
+        return self.named is not None or self.rating is not None
+
+    def score(self, answer: int) -> float:
+        """Return how far it is right, 0..1, given the index of the right option."""
+        if self.rating is not None:
+            return self.rating
+        return self.credit if self.named is not None and answer in self.named else 0.0
+
+
+def read_standard(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``standard-1``.
+
+    Of yes and no, the first word. Else, in this order: the whole answer is the text of an option; its letter or label,
+    alone or with its text; a letter with ``.``, ``)`` or ``:`` at the beginning; "answer is", "answer:", "option" or
+    "choice" with one letter, always the same. Case, spaces around, a full stop at the end and emphasis do not count.
+    """
+    text = text.strip().strip("*\"'`").strip()
+    if asked.is_yes_no:
+        return read_first_word(text, asked)
+    # Of options with the same text, which some published questions have, each is named.
+    same = frozenset(i for i, option in enumerate(asked.choices.options) if fold_text(option) == fold_text(text))
+    if same:
+        return same
+    index = find_label(text, asked.choices)
+    if index is not None:
+        return frozenset({index})
+    if match := _BEGINNING.match(text):
+        return _by_letter(match[1] or match[2], asked)
+    found = list(_ANSWER_IS.finditer(text))
+    is_clear = len({match[1] for match in found}) == 1 and any(match["clear"] is not None for match in found)
+    return _by_letter(found[0][1], asked) if is_clear else None
+
+
+def read_tempcompass(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``tempcompass-1``, those of TempCompass' official scripts before a judge is asked.
+
+    Of multiple choice: a letter of A to D alone, or with ``.`` or ``)`` at the beginning. Of yes and no: the beginning,
+    case ignored. Of caption matching: a line of an option, its text, also after ``) ``, or its label (``Option 1``,
+    ``1``), also with full stops. Spaces before and after an answer count.
+    """
+    if asked.is_yes_no:
+        return next((frozenset({index}) for index, word in _yes_no(asked) if text.lower().startswith(word)), None)
+    choices = asked.choices
+    if asked.kind != "caption_matching":
+        is_marked = text in ("A", "B", "C", "D") or (text[:1] in ("A", "B", "C", "D") and text[1:2] in (".", ")"))
+        return _by_letter(text[0], asked) if is_marked else None
+    after_parenthesis = text.split(") ")[1] if ") " in text else text
+    for index, (label, option) in enumerate(zip(choices.labels, choices.options, strict=True)):
+        names = (label, label.rpartition(" ")[2])
+        texts = (f"{label}: {option}", option)
+        if text in (*names, *texts) or after_parenthesis == option or text.replace(".", "") in names:
+            return frozenset({index})
+    return None
+
+
+def read_first_word(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``first-word-1``: its first word is yes or no, or the letter of an option."""
+    word = next(iter(re.findall(r"\w+", text)), "")
+    if asked.is_yes_no:
+        return next((frozenset({index}) for index, name in _yes_no(asked) if word.lower() == name), None)
+    return _by_letter(word.upper(), asked) if len(word) == 1 and word.upper() in letters(10) else None
+
+
+def read_videohallucer(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``videohallucer-1``: ``yes`` or ``no`` as a word anywhere.
+
+    As in VideoHallucer's script, an answer with both is right for both. Other questions are read as by ``standard-1``.
+    """
+    if not asked.is_yes_no:
+        return read_standard(text, asked)
+    return frozenset(index for index, word in _yes_no(asked) if re.search(rf"\b{word}\b", text.lower())) or None
+
+
+Rule = Callable[[str, Asked], Named | None]
+
+RULES: Mapping[str, Rule] = {
+    "standard-1": read_standard,
+    "tempcompass-1": read_tempcompass,
+    "first-word-1": read_first_word,
+    "videohallucer-1": read_videohallucer,
+}
+"""Name with version -> rules."""
+
+DEFAULT_RULES = "standard-1"
+
+
+def load_rules(name: str) -> Rule:
+    """Return a set of rules.
+
+    Raises:
+        VttdataError: if there is none of this name.
+    """
+    if name not in RULES:
+        raise VttdataError(f"There are no rules called {name!a}; choose from {list_choices(name, RULES)}.")
+    return RULES[name]
+
+
+def _yes_no(asked: Asked) -> list[tuple[int, str]]:
+    return [(index, fold_text(option)) for index, option in enumerate(asked.choices.options)]
+
+
+def _by_letter(letter: str, asked: Asked) -> Named:
+    """Return the option with a letter, or nothing for one beyond the options."""
+    index = ascii_uppercase.index(letter)
+    return frozenset({index}) if index < len(asked.choices.options) else _NONE
+
+
+class _Given(NamedTuple):
+    """Row of a file of answers: where it is, its cells, and its question."""
+
+    location: str
+    cells: Row
+    asked: Asked | None
+    name: str
+
+
+def read_answers(
+    path: Path, questions: Sequence[Asked], rules: str, *, must_show: bool = False
+) -> list[tuple[str, Answer]]:
+    """Return the id of each answered question with its answer.
+
+    Args:
+        path: a table (CSV, TSV, JSON, JSON lines), JSON of objects and lists by id as TempCompass and NExT-QA have, or
+            a folder of such files. A row names its question by `question_id`, or by its video and its text, with its
+            options or without them. It has an answer in `prediction`, `response` or `answer`; or in `answer_index`
+            (from 0), `answer_number` (from 1), `answer_letter` or `answer_text`; or `scores`, or `score_0` and so on,
+            of the options; and perhaps `rating`, how right a judge finds it, 0..1. With `options`, a row says in which
+            order they were shown, to which letters and indices then refer.
+        questions: that may be answered.
+        rules: name of the rules for free text.
+        must_show: refuse rows without `options`.
+
+    Raises:
+        VttdataError: if it cannot be read; a row has no answer, options that are not those of its question, or an index
+            of no option; or most answers are numbers of which nobody can say whether they count from 0 or from 1.
+    """
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in READ_SUFFIXES)
+        if not files:
+            raise VttdataError(f"{path}: holds no file of answers.")
+        return [answer for file in files for answer in read_answers(file, questions, rules, must_show=must_show)]
+    find, read = _QuestionFinder(questions), load_rules(rules)
+    rows = [_Given(location, cells, *find(cells, keys)) for location, cells, keys in _read_rows(path)]
+    orders = [_shown_order(row) for row in rows]
+    hidden = next((row for row, order in zip(rows, orders, strict=True) if row.asked and order is None), None)
+    if must_show and hidden is not None:
+        raise VttdataError(f"{hidden.location}: there are no 'options', which say in which order they were shown.")
+    shown = [
+        row if row.asked is None or order is None else row._replace(asked=_reorder(row.asked, order))
+        for row, order in zip(rows, orders, strict=True)
+    ]
+    answers = []
+    for row, order, number in zip(shown, orders, _decide_numbers(shown), strict=True):
+        answer = _read_answer(row, read, number)
+        if order is not None and answer.named is not None:
+            answer = dataclasses.replace(answer, named=frozenset(order[index] for index in answer.named))
+        answers.append((row.name, answer))
+    return answers
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
+    """Yield place, cells under folded names, and the keys that lead to each row of a file of answers."""
+    value = read_strict_json(path) if path.suffix.lower() == ".json" else None
+    if isinstance(value, dict):
+        for keys, leaf in _walk(value, ()):
+            cells = {fold_name(name): cell for name, cell in leaf.items()}
+            yield f"{path}: {'/'.join(keys)}", cells, keys
+        return
+    for line, row in read_table(path):
+        yield f"{path}:{line}", {fold_name(name): cell for name, cell in row.items()}, ()
+
+
+def _walk(value: object, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], JsonObject]]:
+    """Yield the rows of nested JSON: objects that have an answer, and values that are one."""
+    if isinstance(value, dict) and not any(fold_name(key) in (*_ANSWERS, *_STATED, "scores") for key in value):
+        for key, inner in value.items():
+            yield from _walk(inner, (*keys, key))
+    elif isinstance(value, dict):
+        yield keys, value
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _walk(inner, (*keys, str(index)))
+    else:
+        yield keys, {"prediction": value}
+
+
+class _QuestionFinder:
+    """Finder of the question that a row is about, by its id, or by its video and text.
+
+    Of questions with one text about one video, the rows are about the first, the second and so on.
+    """
+
+    def __init__(self, questions: Sequence[Asked]) -> None:
+        self._by_id = {asked.question_id: asked for asked in questions}
+        self._by_text: dict[tuple[str, str], list[Asked]] = defaultdict(list)
+        self._by_video: dict[str, list[Asked]] = defaultdict(list)
+        for asked in questions:
+            named = "".join(
+                f"{label}{text}" for label, text in zip(asked.choices.labels, asked.choices.options, strict=True)
+            )
+            for text in {_fold(asked.question), _fold(asked.question + named)}:
+                self._by_text[asked.video_id, text].append(asked)
+            self._by_video[asked.video_id].append(asked)
+        self._used: dict[tuple[str, str], int] = defaultdict(int)
+
+    def __call__(self, cells: Row, keys: tuple[str, ...]) -> tuple[Asked | None, str]:
+        """Return the question, None for an unknown one, and the id by which it is called."""
+        stated = next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys))
+        if stated in self._by_id:
+            return self._by_id[stated], stated
+        video = next((str(cells[name]) for name in _VIDEOS if cells.get(name) is not None), keys[0] if keys else "")
+        video = video.removesuffix(".mp4")
+        if cells.get("question") is not None:
+            key = (video, _fold(str(cells["question"])))
+            found = self._by_text.get(key, ())
+            if found:
+                asked = found[min(self._used[key], len(found) - 1)]
+                self._used[key] += 1
+                return asked, asked.question_id
+        of_video = self._by_video.get(video, ())
+        if len(of_video) == 1 and not stated:
+            return of_video[0], of_video[0].question_id
+        return None, stated or video
+
+
+def _fold(text: str) -> str:
+    return _NOT_ALPHANUMERIC.sub("", text.casefold())
+
+
+def _given_answer(row: _Given) -> object:
+    """Return the answer in a row, None for an empty one.
+
+    Raises:
+        VttdataError: if the row has no column of answers.
+    """
+    name = next((name for name in _ANSWERS if name in row.cells), None)
+    if name is None:
+        raise VttdataError(f"{row.location}: there is no answer; the columns are {', '.join(row.cells) or 'none'}.")
+    return row.cells[name]
+
+
+def _is_stated(row: _Given) -> bool:
+    """Return whether a row says how its answer is written, or has scores instead."""
+    return any(name in row.cells for name in _STATED) or _has_scores(row.cells)
+
+
+def _has_scores(cells: Row) -> bool:
+    return cells.get("scores") is not None or any(_SCORES.fullmatch(name) for name in cells)
+
+
+def _decide_numbers(rows: Sequence[_Given]) -> list[int | None]:
+    """Return the options of answers that are numbers where most answers of a file are; None for others.
+
+    Raises:
+        VttdataError: as `decide_answers`.
+    """
+    numbers: list[int | None] = [None] * len(rows)
+    plain = [(place, row) for place, row in enumerate(rows) if row.asked is not None and not _is_stated(row)]
+    counted = [(place, row) for place, row in plain if read_count(_given_answer(row)) is not None]
+    if not counted or 2 * len(counted) <= len(plain):
+        return numbers
+    choices = [row.asked.choices for _, row in counted if row.asked is not None]
+    decided = decide_answers([_given_answer(row) for _, row in counted], choices, [row.location for _, row in counted])
+    for (place, _), index in zip(counted, decided, strict=True):
+        numbers[place] = index
+    return numbers
+
+
+def _read_answer(row: _Given, read: Rule, number: int | None) -> Answer:
+    """Read the answer of a row; `number` is the option if the answer is a number that was decided."""
+    if row.asked is None:
+        return Answer(None)
+    rating = row.cells.get("rating")
+    judged = None if rating is None else _finite(row.location, "rating", rating)
+    if judged is not None and not 0 <= judged <= 1:
+        raise VttdataError(f"{row.location}: 'rating' is {judged:g}, not from 0 to 1.")
+    if _has_scores(row.cells):
+        return _best_scores(row, row.asked, judged)
+    stated = next((name for name in _STATED if name in row.cells), None)
+    if stated is not None:
+        return Answer(_stated_option(row, stated, row.asked), 1.0, judged, str(row.cells[stated] or ""))
+    value = _given_answer(row)
+    text = _END.sub("", "" if value is None else str(value))
+    if number is not None:
+        return Answer(frozenset({number}), 1.0, judged, text)
+    return Answer(read(text, row.asked) if text.strip() else None, 1.0, judged, text)
+
+
+def _stated_option(row: _Given, stated: str, asked: Asked) -> Named | None:
+    """Return the option in a column that says how it is written; None for an empty cell."""
+    value, choices = row.cells[stated], asked.choices
+    if value is None:
+        return None
+    number = read_count(value)
+    if stated in ("answer_index", "answer_number"):
+        index = None if number is None else number - (stated == "answer_number")
+    else:
+        index = find_label(value, choices) if stated == "answer_letter" else find_text(value, choices)
+    if index is None or not 0 <= index < len(choices.options):
+        raise VttdataError(
+            f"{row.location}: {stated} {str(value)[:60]!a} is no option, of {len(choices.options)}; leave the cell "
+            "empty where there is no answer."
+        )
+    return frozenset({index})
+
+
+def _best_scores(row: _Given, asked: Asked, rating: float | None) -> Answer:
+    """Return the options with the highest score, which share one answer."""
+    value = row.cells.get("scores")
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise VttdataError(f"{row.location}: 'scores' is no list of numbers.") from error
+    if value is None:
+        columns = sorted((match[1], name) for name in row.cells if (match := _SCORES.fullmatch(name)))
+        value = [row.cells[name] for _, name in columns if row.cells[name] is not None]
+    if not isinstance(value, list) or len(value) != len(asked.choices.options):
+        found = len(value) if isinstance(value, list) else "no list"
+        raise VttdataError(f"{row.location}: {len(asked.choices.options)} scores are expected, found {found}.")
+    scores = [_finite(row.location, "scores", score) for score in value]
+    best = frozenset(index for index, score in enumerate(scores) if score == max(scores))
+    return Answer(best, 1 / len(best), rating, json.dumps(scores))
+
+
+def _finite(location: str, column: str, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, (int, float, str)) else math.nan
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise VttdataError(f"{location}: '{column}' has {str(value)[:40]!a}, which is no finite number.")
+    return number
+
+
+def _shown_order(row: _Given) -> list[int] | None:
+    """Return the index of each option that a row says was shown; None where it says nothing.
+
+    Raises:
+        VttdataError: if these are not the options of the question.
+    """
+    value: Any = row.cells.get("options")
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            lined = split_option_lines(value)
+            value = list(lined.options) if lined else None
+    if value is None or row.asked is None:
+        return None
+    lined = split_option_lines("\n".join(map(str, value))) if isinstance(value, list) else None
+    shown = [fold_text(str(text)) for text in (lined.options if lined else value)]
+    remaining = dict(enumerate(map(fold_text, row.asked.choices.options)))
+    order = []
+    for text in shown:
+        index = next((index for index, option in remaining.items() if option == text), None)
+        if index is None:
+            break
+        del remaining[index]
+        order.append(index)
+    if remaining or len(order) < len(shown):
+        raise VttdataError(f"{row.location}: the options are not those of the question {row.name[:80]!a}.")
+    return order
+
+
+def _reorder(asked: Asked, order: Sequence[int]) -> Asked:
+    """Return a question whose options are shown in another order, under the labels of their places."""
+    choices = Choices([asked.choices.options[index] for index in order], asked.choices.labels)
+    return Asked(
+        asked.question_id, asked.video_id, asked.kind, asked.question, choices, list(order).index(asked.answer)
+    )
+
+
+def texts_of(path: Path) -> Iterable[tuple[str, str]]:
+    """Yield the id and the answer of each row that names its question by an id."""
+    for _, cells, keys in _read_rows(path) if not path.is_dir() else ():
+        name = next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys))
+        value = next((cells[column] for column in (*_ANSWERS, *_STATED) if cells.get(column) is not None), None)
+        if name and value is not None:
+            yield name, str(value)

@@ -1,0 +1,282 @@
+"""Moments: all windows of a video that a query is about, and its highlights, by the rules of QVHighlights.
+
+R1 at tIoU t is the share of queries whose first window overlaps by t or more with the true window that it overlaps with
+most. Average precision is that of detection: windows in the order of their scores, the first 10 of a query, each take
+the true window of the highest tIoU that no earlier one took; it is averaged over queries, and for ``map`` over tIoU .5
+to .95 in steps of .05. ``short``, ``middle`` and ``long`` are the queries with true windows of more than 0, 10 and 30 s
+up to 10, 30 and 150 s, and only these windows count there (Lei et al., NeurIPS 2021, and its ``standalone_eval``).
+
+Highlights are parts of 2 s with the saliency of each worker; from 2 (fair), 3 (good) or 4 (very good) on they count.
+``hit1`` is the share of queries whose part of the highest predicted saliency counts for a worker, and ``map`` the mean
+average precision over workers and queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import WORKERS, Items, ItemTexts, MomentQuery, number_sources
+from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.evaluate.tasks.grounding import Span, read_spans
+from vttdata.export.reader import DatasetReader
+from vttdata.files.tables import read_table
+from vttdata.json_types import Row
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.scores import ColumnScores
+
+THRESHOLDS = tuple(percent / 100 for percent in range(50, 100, 5))
+LENGTHS: Mapping[str, tuple[float, float]] = {"short": (0, 10), "middle": (10, 30), "long": (30, 150)}
+LEVELS: Mapping[str, int] = {"fair": 2, "good": 3, "very-good": 4}
+MAX_WINDOWS = 10
+PART_SECONDS = 2
+
+
+class Windows(NamedTuple):
+    """Prediction for a query: windows, the best first, and the saliency of each part of the video, if there is one."""
+
+    spans: Sequence[Span]
+    saliency: Sequence[float] = ()
+
+
+class MomentsTask:
+    """Windows and highlights of queries."""
+
+    default_config = "moments"
+    default_metrics: Sequence[str] = ()
+    options: Collection[str] = ()
+
+    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
+        """Return whether the dataset has queries with several windows."""
+        return (dataset / "moments").is_dir()
+
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+        """Read the queries of a split.
+
+        Raises:
+            VttdataError: if the dataset has none, or there is no such split.
+        """
+        reader = DatasetReader(dataset)
+        if config != "moments" or config not in reader.configs:
+            raise VttdataError(f"{dataset}: '{config}' holds no queries with windows; the table of them is 'moments'.")
+        split = reader.single_split(config, split)
+        rows = list(reader.rows(config, split))
+        durations = {row["video_id"]: row["duration"] for row in reader.rows("clips", split, ["video_id", "duration"])}
+        ids = [f"{row['video_id']}#{row['sen_id']}" for row in rows]
+        sources, source_ids = number_sources([row["source_id"] for row in rows], ids)
+        return Items(
+            dataset=reader.name,
+            version=reader.version,
+            config=config,
+            split=split,
+            ids=ids,
+            sources=sources,
+            source_ids=source_ids,
+            categories=[None] * len(rows),
+            references=(),
+            queries=[_query(row, durations.get(row["video_id"]) or 0.0) for row in rows],
+        )
+
+    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+        """Read windows; see `read_windows`."""
+        windows = read_windows(path, scoring.items.ids)
+        return match_predictions(str(path), windows, scoring.items.ids, scoring.rule, noun="prediction")
+
+    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+        """Score windows and saliency; a missing prediction is one without either."""
+        predicted = [each or Windows(()) for each in predictions.values]
+        columns = score_windows(predicted, scoring.items.queries)
+        findings = []
+        if any(each.saliency for each in predicted):
+            columns |= score_highlights(predicted, scoring.items.queries)
+        more = sum(len(each.spans) > MAX_WINDOWS for each in predicted)
+        if more:
+            findings.append(
+                f"Queries with more than {MAX_WINDOWS} predicted windows, of which the first count: {more:,}."
+            )
+        return Scored(columns, predictions.counts, findings)
+
+    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+        """Score the windows of a baseline."""
+        return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
+
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:  # noqa: ARG002
+        """Return the sentences of queries."""
+        reader = DatasetReader(dataset)
+        texts = {}
+        for split in reader.splits("captions"):
+            for row in reader.rows("captions", split, ["video_id", "sen_id", "caption"]):
+                name = f"{row['video_id']}#{row['sen_id']}"
+                if name in ids:
+                    texts[name] = ItemTexts(row["video_id"], (row["caption"],))
+        return texts
+
+    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        """Return nothing: predictions are windows."""
+        return ()
+
+
+def _query(row: Row, seconds: float) -> MomentQuery:
+    spans = list(zip(row["starts"], row["ends"], strict=True))
+    if len(row["saliency"]) != WORKERS * len(row["salient"]):
+        raise VttdataError(f"The query {row['sen_id']} of {row['video_id']} has not {WORKERS} judgments of each part.")
+    return MomentQuery(spans, row["salient"], row["saliency"], int(seconds / PART_SECONDS))
+
+
+def read_windows(path: Path, ids: Sequence[str]) -> Iterator[tuple[str, Windows]]:
+    """Yield the id of each query with its predicted windows and saliency.
+
+    Args:
+        path: JSON lines as QVHighlights' systems write them, with ``qid``, ``pred_relevant_windows`` (start, end,
+            score) and ``pred_saliency_scores``; or a table of spans as of grounding, whose ``video_id`` is
+            ``VIDEO#SEN_ID``.
+        ids: those of the queries, ``VIDEO#SEN_ID``.
+
+    Raises:
+        VttdataError: if it cannot be read, or a window is none.
+    """
+    rows = read_table(path)
+    first = next(rows, None)
+    if first is None or "pred_relevant_windows" not in first[1]:
+        yield from ((name, Windows(spans)) for name, spans in read_spans(path))
+        return
+    by_number = {name.rpartition("#")[2]: name for name in ids}
+    for line, row in (first, *rows):
+        name = str(row.get("qid"))
+        windows = [_window(f"{path}:{line}", window) for window in _listed(path, line, row, "pred_relevant_windows")]
+        saliency = [_number(f"{path}:{line}", value) for value in _listed(path, line, row, "pred_saliency_scores")]
+        ranked = sorted(windows, key=lambda window: -window[2])
+        yield by_number.get(name, name), Windows([(start, end) for start, end, _ in ranked], saliency)
+
+
+def _listed(path: Path, line: int, row: Row, column: str) -> list[Any]:
+    value = row.get(column)
+    if not isinstance(value, list) and value is not None:
+        raise VttdataError(f"{path}:{line}: '{column}' is no list.")
+    return value or []
+
+
+def _window(location: str, value: object) -> tuple[float, float, float]:
+    if not isinstance(value, list) or len(value) not in (2, 3):
+        raise VttdataError(f"{location}: {str(value)[:60]} is no window: start, end and score.")
+    start, end, *score = (_number(location, each) for each in value)
+    if not 0 <= start <= end:
+        raise VttdataError(f"{location}: the window {start:g} to {end:g} s ends before its start, or starts below 0.")
+    return start, end, score[0] if score else 0.0
+
+
+def _number(location: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise VttdataError(f"{location}: {str(value)[:40]!a} is no finite number.")
+    return float(value)
+
+
+def score_windows(predictions: Sequence[Windows], queries: Sequence[MomentQuery]) -> dict[str, ScoreColumn]:
+    """Return ``moments/r1@t``, ``moments/map@t`` and ``moments/map`` of all queries, and of each length of windows."""
+    columns: dict[str, ScoreColumn] = {}
+    for name, (above, limit) in {"": (-math.inf, math.inf), **LENGTHS}.items():
+        hits, precisions, items = [], [], []
+        for index, (predicted, query) in enumerate(zip(predictions, queries, strict=True)):
+            truths = [span for span in query.spans if above < span[1] - span[0] <= limit]
+            if truths or not name:
+                overlaps = cross_overlaps(predicted.spans[:MAX_WINDOWS], truths)
+                best = overlaps[0].max(initial=0.0) if len(overlaps) else 0.0
+                hits.append([best >= threshold for threshold in THRESHOLDS])
+                precisions.append([detection_precision(overlaps, threshold) for threshold in THRESHOLDS])
+                items.append(index)
+        if items:
+            family, rows = f"moments{'-' if name else ''}{name}", np.array(items)
+            r1, precision = np.array(hits, dtype=float), np.array(precisions)
+            for place, threshold in enumerate(THRESHOLDS):
+                means = ColumnScores.from_means(r1[:, place])
+                columns[f"{family}/r1@{threshold:g}"] = ScoreColumn(means, rows, binary=True)
+            columns[f"{family}/map"] = ScoreColumn(ColumnScores.from_means(precision.mean(axis=1)), rows)
+            for place, threshold in enumerate(THRESHOLDS):
+                columns[f"{family}/map@{threshold:g}"] = ScoreColumn(ColumnScores.from_means(precision[:, place]), rows)
+    return columns
+
+
+def cross_overlaps(spans: Sequence[Span], truths: Sequence[Span]) -> Floats:
+    """Return the tIoU of predicted and true windows, n x m; 0 where both have no length."""
+    first, second = (np.array(list(each), dtype=float).reshape(-1, 2) for each in (spans, truths))
+    start = np.maximum(first[:, None, 0], second[None, :, 0])
+    end = np.minimum(first[:, None, 1], second[None, :, 1])
+    shared = np.maximum(end - start, 0)
+    lengths = (first[:, 1] - first[:, 0])[:, None] + (second[:, 1] - second[:, 0])[None]
+    overlaps: Floats = np.divide(shared, lengths - shared, out=np.zeros_like(shared), where=lengths > shared)
+    return overlaps
+
+
+def detection_precision(overlaps: Floats, threshold: float) -> float:
+    """Return the average precision of ranked windows whose tIoU with each true one is given, n x m; 0 without truths.
+
+    Precision is interpolated: at each recall the highest one at that recall or more.
+    """
+    number = len(overlaps[0]) if len(overlaps) else 0
+    if not number:
+        return 0.0
+    taken: set[int] = set()
+    precisions: list[float] = []
+    for rank, row in enumerate(overlaps.tolist(), 1):
+        reached = [(overlap, truth) for truth, overlap in enumerate(row) if overlap >= threshold and truth not in taken]
+        if reached:
+            taken.add(max(reached)[1])
+            precisions.append(len(taken) / rank)
+    highest = total = 0.0
+    for precision in reversed(precisions):
+        highest = max(highest, precision)
+        total += highest
+    return total / number
+
+
+def score_highlights(predictions: Sequence[Windows], queries: Sequence[MomentQuery]) -> dict[str, ScoreColumn]:
+    """Return ``highlights-LEVEL/map`` and ``highlights-LEVEL/hit1`` of the queries; none predicted is saliency 0."""
+    rows = np.arange(len(queries))
+    judged = [query.judgments() for query in queries]
+    saliency = [np.array(each.saliency, dtype=float) for each in predictions]
+    columns: dict[str, ScoreColumn] = {}
+    for level, least in LEVELS.items():
+        precisions, hits = [], []
+        for values, judgments in zip(saliency, judged, strict=True):
+            counts = judgments >= least
+            part = int(values.argmax()) if len(values) else len(counts)
+            hits.append(float(part < len(counts) and counts[part].any()))
+            # Parts that a prediction lacks have a saliency of 0, and those beyond the video are left out.
+            fitted = np.zeros(len(counts))
+            fitted[: len(values)] = values[: len(counts)]
+            precisions.append(float(ranking_precision(fitted, counts).mean()) if len(counts) else 0.0)
+        columns[f"highlights-{level}/map"] = ScoreColumn(ColumnScores.from_means(np.array(precisions)), rows)
+        columns[f"highlights-{level}/hit1"] = ScoreColumn(ColumnScores.from_means(np.array(hits)), rows, binary=True)
+    return columns
+
+
+def ranking_precision(values: Floats, counts: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
+    """Return the average precision of the parts ranked by predicted saliency, for each worker.
+
+    Precision is interpolated, and parts of one value are taken together. Where all parts count it is 1, and where none
+    does 0.
+
+    Args:
+        values: predicted saliency of n parts, ``(n,)``.
+        counts: whether each part counts, n x workers.
+    """
+    order = np.argsort(-values, kind="stable")
+    last = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))
+    hits = np.cumsum(counts[order], axis=0)[last]
+    precision = np.maximum.accumulate((hits / (last + 1)[:, None])[::-1])[::-1]
+    result = np.zeros(counts.shape[1])
+    for worker in range(counts.shape[1]):
+        gained = np.diff(hits[:, worker], prepend=0) > 0
+        if gained.any():
+            result[worker] = precision[gained, worker].mean()
+    return result
+
+
+TASK: EvaluationTask = MomentsTask()

@@ -1,0 +1,246 @@
+"""Questions: answers as options, letters, indices, free text or scores, with what is reachable blind beside them.
+
+Every question counts: an answer that no rule understands is wrong, and the accuracy without such answers is a column of
+its own. Balanced accuracy is the mean of the accuracies on questions whose answer is yes and on those whose answer is
+no. A group of questions that belong together is right if all of them are; ``prefix`` is the share of its questions
+before the first wrong one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vttdata.evaluate.answers import Answer, read_answers, texts_of
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items, ItemTexts, read_question_items, read_question_texts
+from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.statistics.arrays import Flags, Floats, Integers
+from vttdata.statistics.scores import ColumnScores
+from vttdata.text.questions import fold_text
+
+_SHOWN, _SHOWN_CHARACTERS = 3, 60
+
+
+class QuestionsTask:
+    """Answers to questions."""
+
+    default_config = "questions"
+    default_metrics: Sequence[str] = ()
+    options: Collection[str] = ("rules", "permuted", "train_split")
+
+    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
+        """Return whether the dataset has questions."""
+        return (dataset / "questions").is_dir()
+
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+        """Read the questions of a split; see `read_question_items`."""
+        return read_question_items(dataset, config=config, split=split)
+
+    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+        """Read answers; see `read_answers`."""
+        items = scoring.items
+        answers = read_answers(path, items.questions, scoring.rules)
+        return match_predictions(
+            str(path), answers, items.ids, scoring.rule, other_split=items.other_split, noun="answer"
+        )
+
+    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+        """Score answers; see `score_answers`."""
+        items, answers = scoring.items, predictions.values
+        columns, findings = score_answers(answers, items)
+        settings = {"rules": scoring.rules}
+        rated = sum(answer is not None and answer.rating is not None for answer in answers)
+        if rated:
+            settings["rated"] = str(rated)
+            findings.append(f"Answers whose right is what a judge rated: {rated:,} of {len(answers):,}.")
+        if scoring.permuted:
+            columns |= score_permuted(answers, scoring)
+            settings["permuted"] = str(len(scoring.permuted))
+        unread = {
+            name: answer.text
+            for name, answer in zip(items.ids, answers, strict=True)
+            if answer is not None and not answer.is_understood
+        }
+        if unread:
+            examples = ", ".join(
+                f"{name[:80]} {text[:_SHOWN_CHARACTERS]!a}" for name, text in list(unread.items())[:_SHOWN]
+            )
+            findings.insert(
+                0,
+                f"No rule of {scoring.rules} understood {len(unread):,} of {len(answers):,} answers, which count as "
+                f"wrong: {examples}{', ...' if len(unread) > _SHOWN else ''}. accuracy-understood leaves them out.",
+            )
+        return Scored(columns, predictions.counts, findings, settings=settings, not_understood=unread)
+
+    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+        """Score the answers of a baseline, which are indices of options."""
+        answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
+        return self.score(Matched(answers, scoring.complete), scoring)
+
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
+        """Return the texts of questions and their options."""
+        return read_question_texts(dataset, config, ids)
+
+    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
+        """Return the answers to questions that rows name by their id."""
+        return texts_of(path)
+
+
+def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[str, ScoreColumn], list[str]]:
+    """Return the columns of answers to questions, n, and findings; None is a missing answer, which is wrong.
+
+    Returns:
+        ``accuracy``; ``accuracy-understood`` on the answers that a rule understood, where not all are;
+        ``accuracy/KIND`` where there are several kinds; ``chance``, what guessing reaches; ``blind``, what the best
+        blind attacker reaches, and ``gain-over-blind``, by how much the answers are better; of yes and no
+        ``balanced-accuracy`` and ``yes-share``; of questions that belong together ``group-accuracy``,
+        ``group-prefix``, and ``group-accuracy/TYPE`` where every group has several questions of several types.
+    """
+    questions = items.questions
+    right = np.array(
+        [
+            0.0 if answer is None else answer.score(asked.answer)
+            for answer, asked in zip(answers, questions, strict=True)
+        ]
+    )
+    understood = np.array([answer is not None and answer.is_understood for answer in answers], dtype=np.bool_)
+    kinds = np.array([asked.kind for asked in questions], dtype=object)
+    columns = {"accuracy": _mean(right, np.arange(len(right)))}
+    if not understood.all():
+        columns["accuracy-understood"] = _mean(right, np.flatnonzero(understood))
+    for kind in dict.fromkeys(kinds) if len(set(kinds)) > 1 else ():
+        columns[f"accuracy/{kind}"] = _mean(right, np.flatnonzero(kinds == kind))
+    columns["chance"] = _mean(np.array([1 / len(asked.choices.options) for asked in questions]), np.arange(len(right)))
+    blind = np.array(items.blind)
+    tried = np.flatnonzero(np.isfinite(blind))
+    findings = []
+    if len(tried):
+        columns["blind"] = _mean(blind, tried)
+        columns["gain-over-blind"] = _mean(right - blind, tried)
+        findings.append(
+            f"blind is the best of the blind attackers on each kind, without any video, on {len(tried):,} of "
+            f"{len(right):,} questions; others may reach more."
+        )
+    columns |= _score_yes_no(right, answers, items)
+    columns |= _score_groups(right, items)
+    return columns, findings
+
+
+def _mean(values: Floats, items: Integers) -> ScoreColumn:
+    chosen = values[items]
+    return ScoreColumn(ColumnScores.from_means(chosen), items, binary=bool(np.isin(chosen, (0, 1)).all()))
+
+
+def _score_yes_no(right: Floats, answers: Sequence[Answer | None], items: Items) -> dict[str, ScoreColumn]:
+    """Return the balanced accuracy on yes and no, and how often the answers that are understood say yes."""
+    chosen = np.array([index for index, asked in enumerate(items.questions) if asked.is_yes_no], dtype=np.int64)
+    if not len(chosen):
+        return {}
+    yes = [
+        next(place for place, text in enumerate(asked.choices.options) if fold_text(text) == "yes")
+        if asked.is_yes_no
+        else -1
+        for asked in items.questions
+    ]
+    is_yes: Flags = np.array([items.questions[index].answer == yes[index] for index in chosen])
+    values = right[chosen]
+    columns = {}
+    if is_yes.any() and not is_yes.all():
+        statistics = np.column_stack([values * is_yes, is_yes, values * ~is_yes, ~is_yes]).astype(np.float64)
+        columns["balanced-accuracy"] = ScoreColumn(ColumnScores(values, statistics, balanced_accuracy), chosen)
+    named = {index: answers[index] for index in chosen.tolist()}
+    said = np.array(
+        [index for index, answer in named.items() if answer is not None and answer.named and answer.rating is None],
+        dtype=np.int64,
+    )
+    if len(said):
+        says_yes = np.zeros(len(right))
+        for index in said.tolist():
+            answer = answers[index]
+            says_yes[index] = answer is not None and answer.named is not None and yes[index] in answer.named
+        columns["yes-share"] = _mean(says_yes, said)
+    return columns
+
+
+def balanced_accuracy(sums: Floats, count: Floats) -> Floats:  # noqa: ARG001
+    """Return the mean of two accuracies from sums of hits and numbers of each, ``(..., 4)``; NaN without one."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = (sums[..., 0] / sums[..., 1] + sums[..., 2] / sums[..., 3]) / 2
+    return means
+
+
+def _score_groups(right: Floats, items: Items) -> dict[str, ScoreColumn]:
+    """Return the scores of groups of two or more questions; a group counts as an item of its first question."""
+    members: dict[str, list[int]] = defaultdict(list)
+    for index, name in enumerate(items.belongs_to):
+        if name is not None:
+            members[name].append(index)
+    groups = [indices for indices in members.values() if len(indices) > 1]
+    if not groups:
+        return {}
+    first = np.array([indices[0] for indices in groups], dtype=np.int64)
+
+    def column(values: Iterable[float]) -> ScoreColumn:
+        listed = np.array(list(values), dtype=np.float64)
+        return ScoreColumn(ColumnScores.from_means(listed), first, binary=bool(np.isin(listed, (0, 1)).all()))
+
+    columns = {
+        "group-accuracy": column(right[indices].min() == 1 for indices in groups),
+        "group-prefix": column(_prefix(right[indices]) / len(indices) for indices in groups),
+    }
+    types = items.groupings.get("type", [None] * len(right))
+    by_type = [_by_type(indices, types) for indices in groups]
+    shared = set(by_type[0])
+    is_typed = len(shared) > 1 and all(set(each) == shared and min(map(len, each.values())) > 1 for each in by_type)
+    for name in sorted(shared) if is_typed else ():
+        columns[f"group-accuracy/{name}"] = column(right[each[name]].min() == 1 for each in by_type)
+    return columns
+
+
+def _prefix(right: Floats) -> int:
+    """Return the number of right answers before the first that is not."""
+    return int(np.cumprod(right == 1).sum())
+
+
+def _by_type(indices: Sequence[int], types: Sequence[str | None]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for index in indices:
+        found[types[index] or ""].append(index)
+    return found
+
+
+def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[str, ScoreColumn]:
+    """Return how answers hold when the options are shown in other orders, given in the files `Scoring.permuted`.
+
+    Returns:
+        ``agreement``: whether all runs name the same option, and ``circular-accuracy``: whether all are right.
+
+    Raises:
+        VttdataError: if a file cannot be read, or does not say which order was shown.
+    """
+    items = scoring.items
+    runs = [answers, *(_read_permuted(path, scoring) for path in scoring.permuted)]
+    same, circular = [], []
+    for asked, *given in zip(items.questions, *runs, strict=True):
+        named = {None if answer is None else answer.named for answer in given}
+        same.append(len(named) == 1 and bool(named.pop()))
+        circular.append(all(answer is not None and answer.score(asked.answer) == 1 for answer in given))
+    every = np.arange(len(items.ids))
+    return {
+        "agreement": _mean(np.array(same, dtype=np.float64), every),
+        "circular-accuracy": _mean(np.array(circular, dtype=np.float64), every),
+    }
+
+
+def _read_permuted(path: Path, scoring: Scoring) -> Iterator[Answer | None]:
+    answers = read_answers(path, scoring.items.questions, scoring.rules, must_show=True)
+    matched = match_predictions(str(path), answers, scoring.items.ids, scoring.rule, noun="answer")
+    yield from matched.values
+
+
+TASK: EvaluationTask = QuestionsTask()

@@ -1,0 +1,81 @@
+"""Tell folders that vttdata wrote from those of other people, before they are cleared, moved or replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from vttdata.errors import VttdataError
+
+# What file managers leave in every folder that somebody looks at.
+_NOBODYS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+
+
+@dataclass(frozen=True, slots=True)
+class FolderKind:
+    """Kind of folder that vttdata writes as a whole.
+
+    Fields:
+        what: what it is, with an article.
+        marker: file by which it is recognised.
+        names: function that returns the names of everything that a folder with this marker holds, the marker's own
+            included; that of a folder stands for all that is in it. It raises an error where the marker is not ours.
+    """
+
+    what: str
+    marker: str
+    names: Callable[[Path], Collection[str]]
+
+
+def check_own(folder: Path, kind: FolderKind) -> None:
+    """Check that a folder may be cleared, moved or replaced: it is missing, empty, or vttdata wrote all that is in it.
+
+    Raises:
+        VttdataError: when it holds anything else, which is named; nothing is changed.
+    """
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir():
+        raise VttdataError(f"{folder}: is a file and is not replaced by {kind.what}; choose another folder.")
+    names = _own_names(folder, kind)
+    for path in _files(folder):
+        relative = path.relative_to(folder)
+        parents = [parent.as_posix() for parent in relative.parents[:-1]]
+        if relative.as_posix() not in names and relative.name not in _NOBODYS and set(parents).isdisjoint(names):
+            raise VttdataError(
+                f"{folder}: holds {relative.as_posix()!a} and is not replaced by {kind.what}; choose another folder."
+            )
+
+
+def check_own_files(folder: Path, kind: FolderKind, files: Collection[str]) -> None:
+    """Check that those of some files that are in a folder may be replaced, since vttdata wrote them there.
+
+    Raises:
+        VttdataError: when one is of somebody else.
+    """
+    names = _own_names(folder, kind)
+    for name in files:
+        if name not in names and os.path.lexists(folder / name):
+            raise VttdataError(
+                f"{folder}: holds a {name} that is not of vttdata and would be replaced; choose another folder."
+            )
+
+
+def _own_names(folder: Path, kind: FolderKind) -> Collection[str]:
+    if not (folder / kind.marker).is_file():
+        return ()
+    with contextlib.suppress(OSError, ValueError, TypeError, LookupError, VttdataError):
+        return kind.names(folder)
+    return ()
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files in a folder and in those below it, and links to folders, sorted."""
+    found = []
+    for parent, folders, files in os.walk(folder):
+        found += [Path(parent, name) for name in files]
+        found += [Path(parent, name) for name in folders if Path(parent, name).is_symlink()]
+    return sorted(found)

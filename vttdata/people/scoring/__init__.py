@@ -1,0 +1,1 @@
+"""Scoring of people's answers: worker reliability, scores, ranking of systems, agreement, plans, simulation."""

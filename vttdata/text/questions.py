@@ -1,0 +1,378 @@
+"""Read tables of questions as people publish them: options in columns, lists or lines, and answers in any notation.
+
+An answer is the text of an option, its letter or label, or its index from 0 or from 1. One notation holds for a whole
+file: it is the one that every answer of the file fits. Where two notations fit that name different options, as numbers
+from 1 to 3 do beside five options, the file is refused instead of being read by chance.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from string import ascii_uppercase
+from typing import NamedTuple
+
+from vttdata.errors import VttdataError
+from vttdata.files.tables import fold_name, read_table
+from vttdata.ids import VIDEO_EXTENSIONS
+from vttdata.json_types import Row
+
+MIN_OPTIONS, MAX_OPTIONS = 2, 10
+YES_NO = ("yes", "no")
+
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "question_id": ("question_id", "qid", "id"),
+    "video_id": ("video_id", "video", "video_name", "source_id"),
+    "source_id": ("source_id",),
+    "question": ("question",),
+    "options": ("options", "candidates", "choices"),
+    "answer": ("answer", "correct", "label"),
+    "answer_letter": ("answer_letter",),
+    "answer_text": ("answer_text",),
+    "answer_index": ("answer_index",),
+    "answer_number": ("answer_number",),
+    "group": ("group",),
+    "type": ("type", "question_type", "task", "category"),
+    "kind": ("kind",),
+    "split": ("split",),
+    "start": ("start",),
+    "end": ("end",),
+}
+"""Column of a table of questions -> the names by which it is found, in this order.
+
+`answer_index` counts from 0 and `answer_number` from 1; both, and `answer_letter` and `answer_text`, say how the answer
+is written, so that nothing needs to be decided.
+"""
+
+# Columns of single options: option_0, option1, a0 (NExT-QA), A.
+_OPTION = re.compile(r"(?:option_?|a)(\d)|([a-j])")
+# A space may be missing after the mark, but not after that of a number, which would be one with decimals.
+_OPTION_LINE = re.compile(
+    r"\s*\(?(?P<label>(?:(?:option|sentence|caption|choice|answer)\s+)?(?P<mark>[A-Ja-j]|[0-9]{1,2}))\)?\s*[.:)](?:\s+|(?<![0-9].))"
+    r"(?P<text>\S.*)",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"\(?([A-Za-z])\)?[.):]?")
+# Of a number with its zeros after the point.
+_MAX_DIGITS = 6
+_NUMBER = re.compile(r"[0-9]+(?:\.0+)?")
+
+
+class LinedOptions(NamedTuple):
+    """Question whose options were lines of its text, the options, and their labels in those lines."""
+
+    question: str
+    options: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Options of a question, and what they are called in it."""
+
+    options: Sequence[str]
+    labels: Sequence[str]
+
+
+class TableQuestion(NamedTuple):
+    """Row of a table of questions.
+
+    Fields:
+        location: file and line.
+        cells: row under the names of `COLUMNS`, as far as the table has them.
+        question: text without options.
+        choices: options with their labels.
+        answer: index of the right option, from 0.
+    """
+
+    location: str
+    cells: Row
+    question: str
+    choices: Choices
+    answer: int
+
+    @property
+    def video_id(self) -> str | None:
+        """Return the name of the video, without the extension of a video file; None where the row has none."""
+        name = self.cells.get("video_id")
+        if name is None:
+            return None
+        path = PurePosixPath(str(name))
+        return str(path.with_suffix("")) if path.suffix.lower() in VIDEO_EXTENSIONS else str(name)
+
+
+def letters(number: int) -> tuple[str, ...]:
+    """Return the letters of so many options."""
+    return tuple(ascii_uppercase[:number])
+
+
+def kind_of(options: Sequence[str]) -> str:
+    """Return ``yes_no`` for the options yes and no, else ``multiple_choice``."""
+    return "yes_no" if sorted(map(fold_text, options)) == sorted(YES_NO) else "multiple_choice"
+
+
+def fold_text(text: str) -> str:
+    """Return a text in lower case without spaces around it, double ones, or a full stop at its end."""
+    return " ".join(text.casefold().split()).removesuffix(".").rstrip()
+
+
+def split_option_lines(text: str) -> LinedOptions | None:
+    """Split a question whose last lines are its options, such as ``A. a dog`` or ``Option 1: a dog``.
+
+    Returns:
+        None unless the labels are A, B, ... or 1, 2, ... in order, to the end of the text.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    matches = [_OPTION_LINE.fullmatch(line) for line in lines]
+    first = len(lines)
+    while first and matches[first - 1]:
+        first -= 1
+    for start in range(first, len(lines) - MIN_OPTIONS + 1):
+        found = [match for match in matches[start:] if match]
+        marks = [match["mark"].upper() for match in found]
+        if marks in ([*letters(len(found))], [str(number + 1) for number in range(len(found))]):
+            options = tuple(match["text"].strip() for match in found)
+            return LinedOptions("\n".join(lines[:start]), options, tuple(match["label"].strip() for match in found))
+    return None
+
+
+def find_text(answer: object, choices: Choices) -> int | None:
+    """Return the option whose text an answer is, but for case, spaces and a full stop; None for none or several."""
+    wanted = fold_text(str(answer))
+    found = [index for index, option in enumerate(choices.options) if fold_text(option) == wanted]
+    return found[0] if len(found) == 1 else None
+
+
+def find_label(answer: object, choices: Choices) -> int | None:
+    """Return the option that an answer names by its letter, its label, or its label and its text; else None."""
+    if not isinstance(answer, str):
+        return None
+    text = answer.strip()
+    if match := _LETTER.fullmatch(text):
+        index = ascii_uppercase.index(match[1].upper())
+        return index if index < len(choices.options) else None
+    folded = fold_text(text)
+    for index, (label, option) in enumerate(zip(choices.labels, choices.options, strict=True)):
+        if folded == fold_text(label) and not _NUMBER.fullmatch(folded):
+            return index
+        line = _OPTION_LINE.fullmatch(text)
+        if line and fold_text(line["label"]) in (fold_text(label), ascii_uppercase[index].lower()):
+            return index if fold_text(line["text"]) == fold_text(option) else None
+    return None
+
+
+def find_option(answer: object, choices: Choices) -> int | None:
+    """Return the option that an answer names by its text or its label; None where these are two options."""
+    found = {index for index in (find_text(answer, choices), find_label(answer, choices)) if index is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def find_index(answer: object, choices: Choices) -> int | None:
+    """Return the option with an index from 0."""
+    number = read_count(answer)
+    return number if number is not None and number < len(choices.options) else None
+
+
+def find_number(answer: object, choices: Choices) -> int | None:
+    """Return the option with a number from 1."""
+    number = read_count(answer)
+    return number - 1 if number is not None and 1 <= number <= len(choices.options) else None
+
+
+def read_count(answer: object) -> int | None:
+    """Return an answer that is a number without sign or fraction, also as text, such as ``2`` or ``2.0``."""
+    if isinstance(answer, bool) or not isinstance(answer, (int, float, str)):
+        return None
+    text = str(answer).strip()
+    return int(float(text)) if _NUMBER.fullmatch(text) and len(text) <= _MAX_DIGITS else None
+
+
+_NOTATIONS: Mapping[str, Callable[[object, Choices], int | None]] = {
+    "text or letter": find_option,
+    "text": find_text,
+    "letter": find_label,
+    "index from 0": find_index,
+    "number from 1": find_number,
+}
+# Columns that say how their answer is written.
+_STATED = {
+    "answer_index": "index from 0",
+    "answer_number": "number from 1",
+    "answer_letter": "letter",
+    "answer_text": "text",
+}
+
+
+def decide_answers(answers: Sequence[object], choices: Sequence[Choices], locations: Sequence[str]) -> list[int]:
+    """Return the indices of answers, in the one notation that all of them fit.
+
+    Args:
+        answers: n, as they are written.
+        choices: options of the question of each.
+        locations: file and line of each, for messages.
+
+    Raises:
+        VttdataError: when no notation fits all answers, or two fit that name different options.
+    """
+    found = {
+        name: [find(answer, options) for answer, options in zip(answers, choices, strict=True)]
+        for name, find in _NOTATIONS.items()
+    }
+    fitting = {name: indices for name, indices in found.items() if None not in indices}
+    if not fitting:
+        raise VttdataError(_describe_misfit(answers, choices, locations, found))
+    (name, indices), *others = fitting.items()
+    for other, differing in others:
+        line = next((line for line, pair in enumerate(zip(indices, differing, strict=True)) if len({*pair}) > 1), None)
+        if line is not None:
+            raise VttdataError(
+                f"{locations[line]}: the answer {str(answers[line])[:60]!a} reads as {name} and as {other}, and so "
+                "does every answer of the file; name the column answer_index (from 0), answer_number (from 1), "
+                "answer_letter or answer_text."
+            )
+    return [index for index in indices if index is not None]
+
+
+def _describe_misfit(
+    answers: Sequence[object],
+    choices: Sequence[Choices],
+    locations: Sequence[str],
+    found: Mapping[str, Sequence[int | None]],
+) -> str:
+    """Return a sentence on the first answer that does not fit the notation of most, or on numbers of two kinds."""
+    counts = [read_count(answer) for answer in answers]
+    if None not in counts:
+        zero = next((line for line, number in enumerate(counts) if number == 0), None)
+        top = next(
+            (line for line, number in enumerate(counts) if number == len(choices[line].options)),
+            None,
+        )
+        if zero is not None and top is not None:
+            return (
+                f"{locations[zero]}: the answer 0 counts from 0, but that of {locations[top]}, {answers[top]} of "
+                f"{len(choices[top].options)} options, from 1."
+            )
+    best = max(found.values(), key=lambda indices: sum(index is not None for index in indices))
+    line = best.index(None)
+    options = len(choices[line].options)
+    return f"{locations[line]}: the answer {str(answers[line])[:60]!a} is no option, of {options}."
+
+
+def read_question_table(path: Path, columns: Mapping[str, str] | None = None) -> list[TableQuestion] | None:
+    """Return the questions of a table; None if it is none of questions.
+
+    Args:
+        path: JSON list, JSON lines, CSV or TSV. Options are a column for each (``option_0``, ``a0``, ``A``), a list,
+            lines such as ``A. text`` of the question, or yes and no where the answers are.
+        columns: name of `COLUMNS` -> name of that column in the table.
+
+    Raises:
+        VttdataError: when a row has no options, or the answers cannot be decided; see `decide_answers`.
+    """
+    unknown = next((name for name in columns or {} if name not in COLUMNS), None)
+    if unknown is not None:
+        raise VttdataError(f"columns: a table of questions has no column {unknown!a}; it has {', '.join(COLUMNS)}.")
+    rows: list[tuple[str, Row, str, Choices]] = []
+    for line, raw in read_table(path):
+        folded = {fold_name(name): value for name, value in raw.items()}
+        missing = next((column for column in (columns or {}).values() if fold_name(column) not in folded), None)
+        if missing is not None and not rows:
+            raise VttdataError(f"{path}:{line}: there is no column {missing!a}; the columns are {', '.join(raw)}.")
+        cells = _name_cells(folded, columns or {})
+        if not rows and not _is_of_questions(folded, cells):
+            return None
+        location = f"{path}:{line}"
+        rows.append((location, cells, *_read_choices(location, folded, cells)))
+    return _decide_rows(rows) if rows else None
+
+
+def _is_of_questions(folded: Row, cells: Row) -> bool:
+    return not {"true", "foil"} <= folded.keys() and bool({"options", "question"} & cells.keys())
+
+
+def _name_cells(folded: Row, columns: Mapping[str, str]) -> Row:
+    """Return the cells of a row under the names of `COLUMNS`: of columns that are named, else of usual names."""
+    cells: Row = {}
+    for name, usual in COLUMNS.items():
+        names = [fold_name(columns[name])] if name in columns else usual
+        column = next((column for column in names if folded.get(column) is not None), None)
+        if column is not None:
+            cells[name] = folded[column]
+    return cells
+
+
+def _read_choices(location: str, folded: Row, cells: Row) -> tuple[str, Choices]:
+    """Return the text of a question and its options.
+
+    Raises:
+        VttdataError: when there are not 2 to 10 options, or one is no text.
+    """
+    question = str(cells.get("question", ""))
+    options = _listed_options(location, cells.get("options"))
+    if options is None:
+        names = sorted(name for name in folded if _OPTION.fullmatch(name))
+        options = [folded[name] for name in names if folded[name] is not None]
+    if not options and (lined := split_option_lines(question)) is not None:
+        return lined.question, Choices(lined.options, lined.labels)
+    if not options and fold_text(str(cells.get("answer", cells.get("answer_text", "")))) in YES_NO:
+        options = list(YES_NO)
+    texts = [option if isinstance(option, str) else _text_of(option) for option in options]
+    usable = [text.strip() for text in texts if text is not None and text.strip()]
+    if len(usable) < len(texts) or not MIN_OPTIONS <= len(usable) <= MAX_OPTIONS:
+        raise VttdataError(
+            f"{location}: two or more options are expected, at most {MAX_OPTIONS}, as texts; found {str(options)[:80]}."
+        )
+    labelled = [_OPTION_LINE.fullmatch(text) for text in usable]
+    marks = [match["mark"].upper() for match in labelled if match]
+    if marks == [*letters(len(usable))]:
+        usable = [match["text"].strip() for match in labelled if match]
+    return question, Choices(usable, letters(len(usable)))
+
+
+def _listed_options(location: str, value: object) -> list[object] | None:
+    """Return the options in one cell: a list, also as text, or labelled lines; None without the cell."""
+    if not isinstance(value, str):
+        return list(value) if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else None
+    if value.lstrip().startswith("["):
+        for parse in (json.loads, ast.literal_eval):
+            try:
+                found = parse(value)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+            if isinstance(found, list):
+                return found
+    lined = split_option_lines(value)
+    if lined is None:
+        raise VttdataError(f"{location}: {value[:60]!a} is no list of options, nor lines such as 'A. text'.")
+    return list(lined.options)
+
+
+def _text_of(value: object) -> str | None:
+    """Return a number as text; None for what is neither."""
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _decide_rows(rows: Sequence[tuple[str, Row, str, Choices]]) -> list[TableQuestion]:
+    stated = next((name for name in _STATED if all(name in cells for _, cells, _, _ in rows)), None)
+    answers = [cells.get(stated or "answer") for _, cells, _, _ in rows]
+    choices = [options for *_, options in rows]
+    locations = [location for location, *_ in rows]
+    if stated is None:
+        indices = decide_answers(answers, choices, locations)
+    else:
+        found = [_NOTATIONS[_STATED[stated]](answer, options) for answer, options in zip(answers, choices, strict=True)]
+        if None in found:
+            line = found.index(None)
+            raise VttdataError(
+                f"{locations[line]}: {stated} {str(answers[line])[:60]!a} is no option, of "
+                f"{len(choices[line].options)}."
+            )
+        indices = [index for index in found if index is not None]
+    return [
+        TableQuestion(location, cells, question, options, index)
+        for (location, cells, question, options), index in zip(rows, indices, strict=True)
+    ]
