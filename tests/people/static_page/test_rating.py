@@ -146,14 +146,17 @@ def test_space_plays_the_video_and_the_share_that_was_shown_is_recorded(
     assert assessor.js(playing), "videos do not start by themselves"
     assessor.press(Keys.SPACE)
     assert not assessor.js(playing)
-    assessor.wait(lambda: assessor.js("return document.getElementById('video').currentTime > 0.2"))
+    assessor.wait(lambda: assessor.js("return document.getElementById('video').currentTime > 0.3"))
     assessor.press(Keys.SPACE)
+    reached, duration = assessor.js(
+        "const video = document.getElementById('video'); return [video.currentTime, video.duration]"
+    )
     assert assessor.js(playing)
     assessor.finish()
     (row,) = csv.DictReader(assessor.get("text").get_attribute("value").splitlines())
-    # The video lasts 0.6 s.
-    assert 0.2 / 0.6 - 0.1 <= float(row["shown"]) <= 1
-    assert float(row["seconds"]) >= 0.2
+    # A busy browser presents its first frame late, never one that the video has not reached.
+    assert 0 < float(row["shown"]) <= reached / duration + 0.1
+    assert float(row["seconds"]) >= 0.3
 
 
 def test_page_works_from_a_file(assessor: Assessor, hit: Callable[..., HitView], site: Site) -> None:
