@@ -44,8 +44,25 @@ def test_items_give_intervals_hours_and_cost(capsys: pytest.CaptureFixture[str])
     assert [float(row[1]) for row in rows] == pytest.approx([3.182 * 2 / 2, 2.131 * 2 / 4], abs=1e-3)
 
 
+def test_judge_needs_fewer_rated_items(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["people", "plan", "--items", "100", "--judgments", "1", "--sd", "0", "--judge", "0.7", "--hourly", "10"]
+    assert main([*command, "--seconds", "36", "--controls", "0", "--judged", "1000"]) == 0
+    row = capsys.readouterr().out.splitlines()[1].split()
+    # .51 / (1 / 100 - .49 / 1000) is 53.6.
+    assert row[-2:] == ["54", "5.400"]
+
+
 @pytest.mark.parametrize(
-    "arguments", [["--items", "9", "--gap", "3"], ["--sd", "2"], ["campaign", "--items", "9"], ["nowhere"]]
+    "arguments",
+    [
+        ["--items", "9", "--gap", "3"],
+        ["--sd", "2"],
+        ["campaign", "--items", "9"],
+        ["nowhere"],
+        ["--items", "9", "--judge", "0.9", "--sd", "3"],
+        ["--items", "9", "--judge", "0.2", "--judged", "8"],
+        ["--items", "9", "--judged", "80"],
+    ],
 )
 def test_options_of_both_kinds_of_plan_are_refused_together(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -54,6 +54,7 @@ AMOUNT = NumberRange(0, 10**6)
     ],
     examples=[
         "vttdata people plan --items 500 --judgments 3,5,10 --sd 0.9 --spread 0.8 --seconds 15",
+        "vttdata people plan --items 500 --judgments 1,3 --judge 0.5 --judged 3000",
         "vttdata people plan --systems 5 --videos 200 --gap 3,5 --hits 15,30,60",
         "vttdata people plan assessment --bad 0.3",
     ],
@@ -90,6 +91,14 @@ AMOUNT = NumberRange(0, 10**6)
 @option("--seconds X", "Time that a judgment takes.", type=AMOUNT, default=20.0, group=ITEMS)
 @option("--hourly X", "Pay of an hour.", type=AMOUNT, default=12.0, group=ITEMS)
 @option("--controls SHARE", "Controls beside each judgment.", type=NumberRange(0, 10), default=0.1, group=ITEMS)
+@option(
+    "--judge R",
+    "Pearson's r of an automatic judge and one worker's ratings: adds how many items must be rated if 'vttdata metric "
+    "judge' corrects it.",
+    type=NumberRange(0, 1),
+    group=ITEMS,
+)
+@option("--judged N", "Items that the judge rates.", type=COUNT, show_default="ten times --items", group=ITEMS)
 @option("--systems N", "Number of systems, without a CAMPAIGN.", type=COUNT, default=8, group=HITS)
 @option("--videos N", "Number of videos, without a CAMPAIGN.", type=COUNT, default=100, group=HITS)
 @option(
@@ -134,12 +143,26 @@ def command(ctx: click.Context, /, campaign: Path | None, items: int | None, **o
 
 def _print_precision(items: int, options: Mapping[str, Any]) -> None:
     from vttdata.files.table_formats import as_plain
-    from vttdata.people.scoring.precision import precision
+    from vttdata.people.scoring.precision import items_with_judge, precision
 
     names = ("sd", "spread", "seconds", "hourly", "controls")
     rows = [precision(items, n, **{name: options[name] for name in names}) for n in options["judgments"]]
     head = ["judgments", "item +-", "mean +-", "hours", "cost"]
     table = [[row.judgments, row.item, row.mean, round(row.hours, 1), round(row.cost, 2)] for row in rows]
+    if options["judge"] is not None:
+        judged = options["judged"] or 10 * items
+        if judged < items:
+            raise VttdataError(f"--judged: the judge rates all items, at least the {items:,} of --items.")
+        spreads = {"sd": options["sd"], "spread": options["spread"], "r": options["judge"], "judged": judged}
+        try:
+            numbers = [items_with_judge(items, n, **spreads) for n in options["judgments"]]
+        except ValueError as error:
+            raise VttdataError(f"--judge, --sd and --spread: {error}.") from None
+        head += ["items with judge", "their cost"]
+        for row, plan, number in zip(table, rows, numbers, strict=True):
+            row += [number, round(plan.cost * number / items, 2)]
+    elif options["judged"] is not None:
+        raise VttdataError("--judged is about a judge; name its correlation with --judge.")
     print(as_plain([head, *table]))
 
 

@@ -111,7 +111,7 @@ def evaluate_metrics(
         offset=settings.offset,
         split=settings.split,
     )
-    compared = _load_compared(metrics, files, read.datasets, settings, report.unavailable)
+    compared = load_compared(metrics, files, read.datasets, settings, report.unavailable)
     report.signatures.update({metric.name: metric.signature() for metric in compared.families})
     systems = {system for table in read.judgments for system in table.systems}
     for table in read.judgments:
@@ -136,14 +136,18 @@ class Compared(NamedTuple):
         return column in self.wanted or metric in self.wanted
 
 
-def _load_compared(
+def load_compared(
     metrics: Sequence[str | CaptioningMetric],
     files: Mapping[str, ScoreFile],
     datasets: Sequence[Path],
     settings: ComparisonSettings,
     unavailable: dict[str, str],
 ) -> Compared:
-    """Load the metrics that are named; those that cannot be computed are put into `unavailable`."""
+    """Load the metrics that are named, by default those of `evaluate` where there are no files of scores.
+
+    `datasets` are folders of datasets whose videos metrics may watch. Metrics that cannot be computed are put into
+    `unavailable`, with the reason.
+    """
     made = [metric for metric in metrics if not isinstance(metric, str)]
     names = [metric for metric in metrics if isinstance(metric, str)]
     if not (metrics or files):
