@@ -28,11 +28,9 @@ Learner: TypeAlias = "Callable[[Matrix], Floats]"
 # Count that a feature has on either side before any pair is seen.
 _PRIOR_COUNT = 0.5
 _MAX_NGRAM = 3
-_NEWTON_STEPS = 40
-# Squared size of a gradient that counts as 0: weights are then within 1e-4 of those of the optimum.
-_MIN_GRADIENT = 1e-8
-# Share of a step's squared gradient that may remain: the next step begins elsewhere, so that more precision is lost.
-_REMAINING_GRADIENT = 1e-2
+_NEWTON_STEPS = 12
+# Squared size of a gradient that counts as 0, and share of a step's squared gradient that may remain.
+_MIN_GRADIENT = 1e-6
 _SWEEPS = 100
 _MIN_CHANGE = 1e-4
 
@@ -92,7 +90,7 @@ def logistic_regression(differences: Matrix) -> Floats:
         size = _dot(residual, residual)
         if size < _MIN_GRADIENT:
             break
-        direction, stop = residual.copy(), max(size * _REMAINING_GRADIENT, _MIN_GRADIENT / 10)
+        direction, stop = residual.copy(), size * _MIN_GRADIENT
         while size > stop:
             product = direction + transposed @ (curvature * (differences @ direction))
             length = size / _dot(direction, product)
