@@ -56,6 +56,16 @@ def test_each_draw_has_the_coefficients_of_the_drawn_captions(captions: tuple, w
         )
 
 
+def test_each_pair_of_columns_has_its_own_coefficients(captions: tuple, weights: np.ndarray) -> None:
+    x, y, videos = captions
+    columns, pairs = [x, y, -(x**2)], [(0, 1), (2, 1), (0, 0)]
+    values = correlate_draws(columns, pairs, videos, weights)
+    rows = np.repeat(np.arange(len(x)), weights[3][videos].astype(int))
+    for of_pair, (first, second) in zip(values, pairs, strict=True):
+        expected = scipy_coefficients(columns[first][rows], columns[second][rows])
+        assert [of_pair[name][3] for name in COEFFICIENTS] == pytest.approx(expected, abs=1e-12)
+
+
 def test_coefficients_of_many_captions_do_not_depend_on_blocks() -> None:
     random = np.random.default_rng(5)
     x, videos = random.normal(size=1500), np.sort(random.integers(0, 400, 1500))
