@@ -173,7 +173,7 @@ class _DatasetWriter:
                 counts = label_counts(columns, self.labels)
                 written = write_split(dataset, config, split, table_schema(columns), rows, counts)
                 tables.setdefault(config, []).extend([written] if written else [])
-        scratch.unlink()
+        scratch.unlink(missing_ok=True)
         return {config: splits for config, splits in tables.items() if splits}
 
     def write_videos(self, dataset: Path, media: Path) -> Tables:

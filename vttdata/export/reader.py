@@ -290,4 +290,4 @@ class DatasetReader:
             for clip in self._clip_facts(config, split):
                 position = positions[clip["video_id"]]
                 yield clip, ordered.between(position, position + 1)
-        path.unlink()
+        path.unlink(missing_ok=True)

@@ -249,8 +249,7 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
         report.notes.append(f"Captions {what}, so there are no figures by system.")
     elif report.systems < 4 and len(columns) > 1:
         report.notes.append("Williams' test by system needs at least 4 systems.")
-    for name, scores in columns.items():
-        agreement = measure_agreement(table, scores, drawn, cache)
+    for name, agreement in measure_agreement(table, columns, drawn, cache).items():
         report.metrics[name] = agreement
         if agreement.unscored:
             report.notes.append(
@@ -258,9 +257,7 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
             )
         if agreement.constant:
             report.notes.append(f"{name} gives every caption the same score, so that nothing is correlated with it.")
-        offsets = correlate_at_offsets(table, scores.items, people)
-        if offsets:
-            report.offsets[name] = offsets
+    report.offsets.update(correlate_at_offsets(table, {name: scores.items for name, scores in columns.items()}, people))
     report.williams.update(williams_tests(table, columns, people))
     return report
 
@@ -313,11 +310,11 @@ def reference_curve(
             fewer = dataclasses.replace(
                 table, references=[[texts[index] for index in indices] for texts in table.references]
             )
-            for name, scores in score_metrics(fewer, families, {}).items():
-                if name in names:
-                    levels = measure_agreement(fewer, scores, once, families[0].cache).human[table.headline.human]
-                    estimate = levels[table.headline.level][table.headline.coefficient]
-                    values.setdefault(name, []).append(estimate.score)
+            scored = score_metrics(fewer, families, {})
+            columns = {name: scores for name, scores in scored.items() if name in names}
+            for name, agreement in measure_agreement(fewer, columns, once, families[0].cache).items():
+                estimate = agreement.human[table.headline.human][table.headline.level][table.headline.coefficient]
+                values.setdefault(name, []).append(estimate.score)
         for name, scores_of_choices in values.items():
             curve.setdefault(name, {})[number] = sum(scores_of_choices) / len(scores_of_choices)
     return curve
