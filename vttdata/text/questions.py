@@ -97,12 +97,16 @@ class TableQuestion(NamedTuple):
 
     @property
     def video_id(self) -> str | None:
-        """Return the name of the video, without the extension of a video file; None where the row has none."""
+        """Return the name of the video, see `name_video`; None where the row has none."""
         name = self.cells.get("video_id")
-        if name is None:
-            return None
-        path = PurePosixPath(str(name))
-        return str(path.with_suffix("")) if path.suffix.lower() in VIDEO_EXTENSIONS else str(name)
+        return None if name is None else name_video(str(name))
+
+
+def name_video(file: str) -> str:
+    """Return the id of a video by its file: without the extension of a video, with ``-`` between folders and name."""
+    path = PurePosixPath(file)
+    named = path.with_suffix("") if path.suffix.lower() in VIDEO_EXTENSIONS else path
+    return str(named) if path.is_absolute() or ".." in named.parts else "-".join(named.parts)
 
 
 def letters(number: int) -> tuple[str, ...]:
