@@ -22,7 +22,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import WORKERS, Items, ItemTexts, MomentQuery, number_sources
+from vttdata.evaluate.items import WORKERS, Items, ItemTexts, MomentQuery, number_sources, read_marked_spans
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.evaluate.tasks.grounding import Span, read_spans
@@ -54,8 +54,10 @@ class MomentsTask:
     options: Collection[str] = ()
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
-        """Return whether the dataset has queries with several windows."""
-        return (dataset / "moments").is_dir()
+        """Return whether the dataset has queries with several windows, all of which are true."""
+        if not (dataset / "moments").is_dir():
+            return False
+        return not any(read_marked_spans(dataset, split) for split in DatasetReader(dataset).splits("moments"))
 
     def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
         """Read the queries of a split.
