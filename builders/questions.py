@@ -22,7 +22,7 @@ from vttdata.files.reading import file_sha256
 from vttdata.files.tables import parse_seconds
 from vttdata.pipeline.build_folder import Build
 from vttdata.recipe.load import Paths
-from vttdata.text.questions import TableQuestion, read_question_table
+from vttdata.text.questions import TableQuestion, group_derived_videos, read_question_table
 
 
 class Recipe(OfficialRecipe):
@@ -48,8 +48,9 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
     """Read a table of questions.
 
     Returns:
-        One clip for each video, of the source `source_id` if there is such a column, and its questions in the order of
-        the table. Without a column of ids, a question is ``<video>/<number>``, with numbers from 1.
+        One clip for each video, and its questions in the order of the table. Its source is `source_id` if there is such
+        a column, else the video, or the one that it is named after (`group_derived_videos`). Without a column of ids, a
+        question is ``<video>/<number>``, with numbers from 1.
 
     Raises:
         VttdataError: when it is no such table, or a row has no video, no usable options, or an answer that is none of
@@ -63,6 +64,7 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
         raise VttdataError(f"{path}: holds no questions; a table of them has the columns question, options and answer.")
     file = OfficialFile(path)
     records.checksums[file.name] = file_sha256(path)
+    takes = group_derived_videos(row.video_id for row in rows if row.video_id is not None)
     has_ids = all("question_id" in row.cells for row in rows)
     numbers: Counter[str] = Counter()
     clips: dict[str, tuple[str, str]] = {}
@@ -72,12 +74,14 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
         if video is None:
             raise VttdataError(f"{row.location}: the row names no video; the column is video_id, video or --columns.")
         split = str(row.cells.get("split") or "test")
-        facts = (str(row.cells.get("source_id") or video), SPLITS.get(split.lower(), split))
+        facts = (str(row.cells.get("source_id") or takes[video]), SPLITS.get(split.lower(), split))
         locations[video].append(row.location)
         if clips.setdefault(video, facts) != facts:
             raise VttdataError(
                 f"{row.location}: the video {video[:80]!a} has another source or split than in {locations[video][0]}."
             )
+        if len(locations[video]) == 1 and row.cells.get("source_id") is None and takes[video] != video:
+            records.findings.add("derived_video", file.name, video)
         numbers[video] += 1
         name = str(row.cells["question_id"]) if has_ids else f"{video}/{numbers[video]}"
         records.ask(file, _question(row, name, facts), location=row.location)

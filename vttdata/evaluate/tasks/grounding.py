@@ -184,11 +184,12 @@ def score_marked(
         ranks.append(float(np.mean(found[:_ANNOTATORS])) if found else math.nan)
         overlaps.append(float(np.mean(agreed[:_ANNOTATORS])) if agreed else math.nan)
     rows = np.flatnonzero(np.isfinite(overlaps))
-    rank, overlap = np.array(ranks)[rows], np.array(overlaps)[rows]
+    rank, overlap = np.array(ranks, dtype=np.float64)[rows], np.array(overlaps, dtype=np.float64)[rows]
     several = any(len(spans or ()) > 1 for spans in predictions)
+    hits = {cut: (rank <= cut).astype(np.float64) for cut in (CUTS if several else CUTS[:1])}
     columns = {
-        f"grounding-annotators/r{cut}": ScoreColumn(ColumnScores.from_means((rank <= cut) * 1.0), rows, binary=True)
-        for cut in (CUTS if several else CUTS[:1])
+        f"grounding-annotators/r{cut}": ScoreColumn(ColumnScores.from_means(values), rows, binary=True)
+        for cut, values in hits.items()
     }
     return columns | {"grounding-annotators/miou": ScoreColumn(ColumnScores.from_means(overlap), rows)}
 
