@@ -18,7 +18,7 @@ from vttdata.evaluate.tasks.moments import (
     LENGTHS,
     THRESHOLDS,
     cross_overlaps,
-    detection_precision,
+    detection_precisions,
     ranking_precision,
     read_windows,
     score_highlights,
@@ -79,7 +79,8 @@ def test_average_precision_is_the_area_under_the_interpolated_curve(
     # Each of the recalls k / m is reached at the highest precision of a recall that is as high.
     steps = [number / len(truths) for number in range(1, len(truths) + 1)]
     area = sum(max((p for r, p in points if r >= step - 1e-9), default=0.0) for step in steps) / len(truths)
-    assert detection_precision(cross_overlaps(spans, truths), threshold) == pytest.approx(area)
+    overlaps = cross_overlaps(spans, truths).tolist()
+    assert detection_precisions(overlaps, len(truths), [threshold]) == pytest.approx([area])
 
 
 @pytest.mark.parametrize(
