@@ -113,6 +113,13 @@ class Items:
         return digest_of(self.ids)
 
     @property
+    def video_ids(self) -> Sequence[str]:
+        """Return the clip of each question or query, ``VIDEO#SEN_ID``, n; of other items their ids."""
+        if self.questions:
+            return [asked.video_id for asked in self.questions]
+        return [name.rpartition("#")[0] for name in self.ids] if self.queries else self.ids
+
+    @property
     def videos(self) -> list[VideoSpan]:
         """Return the video of each clip, n; of pairs, that of each of their texts, one pair after the other."""
         if not self.truths:

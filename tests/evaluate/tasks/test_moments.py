@@ -115,6 +115,20 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.not_on("win32")
+def test_queries_about_trained_videos_are_scored_apart(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["video_id,start,end", "AAAAAAAAAA0_0.0_20.0#0,0,4", "AAAAAAAAAA1_0.0_20.0#1,13,20"]
+    (tmp_path / "spans.csv").write_text("\n".join(rows))
+    (tmp_path / "seen.txt").write_text("AAAAAAAAAA1_0.0_20.0\n")
+    command = ["evaluate", str(dataset), str(tmp_path / "spans.csv"), "--train-split", str(tmp_path / "seen.txt")]
+    capsys.readouterr()
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["scores"]["moments/r1@0.5"]
+    assert (found["clean"]["score"], found["leaked"]["score"], found["clean"]["items"]) == (1.0, 0.0, 1)
+
+
+@pytest.mark.not_on("win32")
 def test_windows_in_both_forms_are_scored(dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     windows: list[list[tuple[float, float, float]]] = [[(10, 20, 0.9), (0, 4, 0.5)], [(0, 6, 0.9)]]
     native = [

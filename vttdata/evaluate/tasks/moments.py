@@ -51,7 +51,7 @@ class MomentsTask:
 
     default_config = "moments"
     default_metrics: Sequence[str] = ()
-    options: Collection[str] = ()
+    options: Collection[str] = ("train_split",)
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
         """Return whether the dataset has queries with several windows, all of which are true."""

@@ -75,7 +75,9 @@ class QuestionsTask:
                 f"No rule of {scoring.rules} understood {len(unread):,} of {len(answers):,} answers, which count as "
                 f"wrong: {examples}{', ...' if len(unread) > _SHOWN else ''}. accuracy-understood leaves them out.",
             )
-        return Scored(columns, predictions.counts, findings, settings=settings, not_understood=unread)
+        given = sum(answer is not None for answer in answers)
+        counts = {"understood": given - len(unread), "not_understood": len(unread)}
+        return Scored(columns, predictions.counts, findings, settings=settings, answers=counts, not_understood=unread)
 
     def from_baseline(self, name: str, scoring: Scoring) -> Scored:
         """Score the answers of a baseline, which are indices of options."""
