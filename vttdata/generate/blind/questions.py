@@ -155,7 +155,7 @@ def _compare(
     questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[str, str, Learner, Matrix]]:
     """Yield name, meaning, learner and differences of the attackers that see more of a question than two options."""
-    words = [lower_words(question.question) for question in questions]
+    words = [tuple(lower_words(question.question)) for question in questions]
     pairs = [
         OptionPair(words[number], questions[number].options, questions[number].answer, row) for number, row in rows
     ]
