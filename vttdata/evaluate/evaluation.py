@@ -166,6 +166,7 @@ def evaluate(
         leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
         blind=read_worst_attacks(folder).get(items.config),
         unavailable=unavailable,
+        answers=scored.answers,
         not_understood=scored.not_understood,
         findings=findings,
         columns=columns,
