@@ -209,7 +209,10 @@ def assessment(lab: Laboratory) -> Iterator[Claim]:
         not (tested.wins(row, column) or tested.wins(column, row)) for row in range(number) for column in range(row)
     )
     yield Claim(
-        "Figure 7", "one pair of systems without a significant difference", f"{ties} pairs of {number} systems", command
+        "Figure 7",
+        "one pair of systems without a significant difference",
+        f"pairs without one among {number} systems, people included: {ties}",
+        command,
     )
     people = {score.system for scores in lab.campaigns.values() for score in scores if human_letter(score.system)}
     for year in ("2016", "2017"):
@@ -222,7 +225,7 @@ def assessment(lab: Laboratory) -> Iterator[Claim]:
     report, shown = lab.agreement
     found = _set(report, "2016-single")
     for metric, says in (("meteor", "METEOR -0.602"), ("bleu4", "BLEU agrees better than METEOR")):
-        here = f"{_agreement(report, '2016-single', metric, 'system')} over {found['systems']} systems, by z"
+        here = f"{_agreement(report, '2016-single', metric, 'system')} ({found['systems']} systems, z-scores)"
         yield Claim("Table 6", f"r of systems: {says}", here, shown)
 
 

@@ -23,7 +23,8 @@ from vttdata.errors import VttdataError
         "which the page reads when it is needed: move both. Every build writes its report as report.html.",
         "--svo takes the lemmas of subjects, verbs and objects of the main clause, and says which share of a caption's "
         "another caption of the clip has in the same role (one at random, and any). --similarity is the cosine of the "
-        "words of two captions of a clip, weighted by inverse document frequency; people are one author.",
+        "words of two captions of a clip, weighted by inverse document frequency, or of the vectors of --encoder; "
+        "people are one author.",
     ],
     examples=[
         "vttdata show vttdata/demo",
@@ -55,6 +56,11 @@ from vttdata.errors import VttdataError
     group="Captions",
 )
 @option(
+    "--encoder MODEL",
+    "Compare captions by an encoder of HuggingFace, its name or folder, instead of by their words.",
+    group="Captions",
+)
+@option(
     "--svo PIPELINE",
     "Add the consistency of subjects, verbs and objects of human captions, by a spaCy pipeline such as "
     "en_core_web_sm (its name or folder).",
@@ -66,7 +72,13 @@ from vttdata.errors import VttdataError
     group="Captions",
 )
 def command(
-    datasets: tuple[str, ...], as_json: bool, page: Path | None, similarity: bool, svo: str | None, parts: str | None
+    datasets: tuple[str, ...],
+    as_json: bool,
+    page: Path | None,
+    similarity: bool,
+    encoder: str | None,
+    svo: str | None,
+    parts: str | None,
 ) -> int:
     """Show what is in a dataset: figures here, or a page for the browser.
 
@@ -76,6 +88,8 @@ def command(
     """
     from vttdata.load.lookup import find_dataset
 
+    if encoder is not None and not similarity:
+        raise VttdataError("--encoder says how --similarity compares captions; name both.")
     if len(datasets) > 1:
         if page is not None or similarity or svo is not None:
             raise VttdataError("--page, --similarity and --svo are for one dataset, and several are named.")
@@ -113,7 +127,7 @@ def command(
         from vttdata.dataset.caption_agreement import agreement_tables, describe_agreement, plain_agreement
         from vttdata.files.table_formats import align_columns
 
-        agreement = describe_agreement(folder, similarity=similarity, pipeline=svo)
+        agreement = describe_agreement(folder, similarity=similarity, pipeline=svo, encoder=encoder)
         values["agreement"] = plain_agreement(agreement)
         texts += [title + (f"\n{align_columns(rows)}" if rows else "") for title, rows in agreement_tables(agreement)]
     print(json.dumps(values, indent=2, ensure_ascii=False) if as_json else "\n\n".join(texts))
