@@ -255,7 +255,8 @@ def emscore(lab: Laboratory) -> Iterator[Claim]:
             here = f"not measured: {report.get('unavailable', {}).get(metric, LEFT_OUT)}"
         yield Claim("Table 6", f"accuracy of {metric}: {percent:.2f}", here, lab.shown(*test))
     for name, percent in (("EMScore", 89.47), ("EMScore_ref", 92.42), ("BERTScore", 86.68)):
-        here = "not measured: the videos and the weights of its encoder are not at hand"
+        missing = "weights of its encoder are" if name == "BERTScore" else "videos and the weights of its encoder are"
+        here = f"not measured: the {missing} not at hand"
         yield Claim("Table 6", f"accuracy of {name}: {percent:.2f}", here, "")
     report, shown = lab.agreement
     for metric in ("bleu4", "cider-d"):
@@ -264,7 +265,7 @@ def emscore(lab: Laboratory) -> Iterator[Claim]:
         says = f"quality drift: tau of {metric} on sets 1 to 5" + (
             " is higher on set 1 than on set 5" if metric == "bleu4" else ""
         )
-        yield Claim("5.1.2, figure 6", says, f"{here} (TRECVID 2017, scores of 0 to 100)", shown)
+        yield Claim("5.1.2, figure 6", says, f"{here} (TRECVID 2017, multiple annotators, scores of 0 to 100)", shown)
     here = "not measured: the ratings of VATEX-EVAL are not published with the code"
     yield Claim("4.1", "agreement of annotators .568 (Kendall), .628 (Spearman)", here, "")
 
@@ -293,12 +294,7 @@ def bertha(lab: Laboratory) -> Iterator[Claim]:
     printed = {"bleu4": -0.1373, "cider-d": 0.0315, "meteor": 0.2810, "rouge-l": -0.0779}
     fits = {name: values for name, values in fusion["coefficients"].items() if "+" in name}
     for name, values in fits.items():
-        here = ", ".join(
-            f"{metric} {value['score'] if isinstance(value, dict) else value[0]:.4f}"
-            for metric, value in (
-                zip(fusion["metrics"], values, strict=True) if isinstance(values, list) else values.items()
-            )
-        )
+        here = ", ".join(f"{metric} {value['score']:.4f}" for metric, value in values.items())
         says = "coefficients of the fusion: " + ", ".join(f"{metric} {value}" for metric, value in printed.items())
         yield Claim("Linear model", says, f"{here} (fitted on {name}, without BERTHA)", lab.shown(*fuse))
     here = "not measured: weights of BERT and the years 2018 to 2020 are not at hand"

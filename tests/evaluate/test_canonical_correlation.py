@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from vttdata.evaluate.canonical_correlation import View, correlate_views, try_settings
+from vttdata.evaluate.canonical_correlation import KernelView, correlate_views, try_settings
 
 
 def two_views(number: int, noise: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
@@ -18,7 +18,7 @@ def two_views(number: int, noise: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
 def test_correlations_are_those_of_the_generalised_eigenproblem() -> None:
     first, second = two_views(60)
     landmarks = range(60)
-    views = [View.of(features @ features.T, landmarks) for features in (first, second)]
+    views = [KernelView.of(features @ features.T, landmarks) for features in (first, second)]
     found = correlate_views(*views, regularisation=0.2)
     covariances = [features.T @ features / 60 for features in (first, second)]
     regular = [c + 0.2 * np.trace(c) / len(c) * np.eye(len(c)) for c in covariances]
@@ -32,7 +32,7 @@ def test_correlations_are_those_of_the_generalised_eigenproblem() -> None:
 def test_coordinates_reproduce_the_kernel_with_all_items_as_landmarks() -> None:
     first, _ = two_views(30)
     kernel = first @ first.T
-    view = View.of(kernel, range(30))
+    view = KernelView.of(kernel, range(30))
     assert view.coordinates @ view.coordinates.T == pytest.approx(kernel, abs=1e-8)
 
 
@@ -41,7 +41,7 @@ def test_a_quarter_of_the_items_as_landmarks_finds_held_out_pairs() -> None:
     landmarks = list(range(0, 300, 4))
     kernels = [features @ features[landmarks].T for features in (first, second)]
     places = list(range(0, 300, 4))
-    views = [View.of(kernel[:300], places) for kernel in kernels]
+    views = [KernelView.of(kernel[:300], places) for kernel in kernels]
     tried = list(try_settings(*views, (kernels[0][300:], kernels[1][300:]), (0.01, 5.0), (1, 4)))
     assert len(tried) == 4
     best, regularisation, size = max(tried)

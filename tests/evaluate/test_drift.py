@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from vttdata.evaluate.meta.agreement import Draws
-from vttdata.evaluate.meta.drift import draw_drift_set, measure_drift, quality_levels
+from vttdata.evaluate.meta.drift import draw_drift_set, measure_quality_drift, quality_levels
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.statistics.scores import ColumnScores
 
@@ -51,7 +51,9 @@ def test_tau_of_a_set_is_that_of_scipy_on_its_captions() -> None:
     table = make_table((draw.integers(3, 16, 400) / 3).tolist())
     scores = table.raw + draw.normal(0, 1, 400)
     scores[::50] = np.nan
-    drift = measure_drift(table, {"m": ColumnScores.from_means(scores)}, (1, 5), Draws.of(table, draws=30), seed=1)
+    drift = measure_quality_drift(
+        table, {"m": ColumnScores.from_means(scores)}, (1, 5), Draws.of(table, draws=30), seed=1
+    )
     levels = quality_levels(table, (1, 5))
     for number, estimate in drift["m"].items():
         rows = draw_drift_set(table, levels, number, 1) & np.isfinite(scores)

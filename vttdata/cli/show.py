@@ -136,7 +136,7 @@ def command(
 
 def compare(names: Sequence[str], *, as_json: bool, pipeline: str | None) -> int:
     """Print the figures of several datasets, a row for each."""
-    from vttdata.dataset.comparison import Compared, comparison_table, count_parts_of_dataset, plain_comparison
+    from vttdata.dataset.comparison import DatasetFigures, comparison_table, count_parts_of_dataset, plain_comparison
     from vttdata.dataset.statistics import compute_statistics
     from vttdata.files.table_formats import align_columns
     from vttdata.load.lookup import find_dataset
@@ -145,7 +145,7 @@ def compare(names: Sequence[str], *, as_json: bool, pipeline: str | None) -> int
     for name in names:
         folder = find_dataset(name)
         parts = count_parts_of_dataset(folder, pipeline) if pipeline is not None else {}
-        compared.append(Compared(name, compute_statistics(folder).total, parts))
+        compared.append(DatasetFigures(name, compute_statistics(folder).total, parts))
     if as_json:
         print(json.dumps(plain_comparison(compared), indent=2, ensure_ascii=False))
     else:

@@ -32,7 +32,7 @@ class PartWords(NamedTuple):
     vocabulary: int
 
 
-class Compared(NamedTuple):
+class DatasetFigures(NamedTuple):
     """Dataset, its figures over all splits, and its words by part of speech; none without a pipeline."""
 
     name: str
@@ -71,7 +71,7 @@ def count_parts_of_dataset(folder: Path, pipeline: str) -> dict[str, PartWords]:
     return count_parts(texts, tagger)
 
 
-def comparison_table(compared: Sequence[Compared]) -> list[tuple[str, ...]]:
+def comparison_table(compared: Sequence[DatasetFigures]) -> list[tuple[str, ...]]:
     """Return rows of text: a header, then a row for each dataset."""
     has_parts = any(dataset.parts for dataset in compared)
     rows: list[tuple[str, ...]] = [("dataset", *_FIGURES, *(PARTS if has_parts else ()))]
@@ -84,7 +84,7 @@ def comparison_table(compared: Sequence[Compared]) -> list[tuple[str, ...]]:
     return rows
 
 
-def plain_comparison(compared: Sequence[Compared]) -> JsonObject:
+def plain_comparison(compared: Sequence[DatasetFigures]) -> JsonObject:
     """Return plain values for JSON: ``datasets``, each with its figures and ``parts``."""
     return {
         "datasets": [

@@ -19,14 +19,14 @@ _NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class KernelView:
     """Coordinates of n items, (n, r), by a kernel with m landmarks, and the axes that give those of others, (m, r)."""
 
     coordinates: Floats
     axes: Floats
 
     @classmethod
-    def of(cls, kernel: Floats, landmarks: Sequence[int]) -> View:
+    def of(cls, kernel: Floats, landmarks: Sequence[int]) -> KernelView:
         """Make the view of a kernel of n items and m landmarks, (n, m), which are the items of these numbers."""
         values, vectors = np.linalg.eigh(kernel[list(landmarks)])
         kept = values > values[-1] * _NEGLIGIBLE
@@ -49,7 +49,7 @@ class Correlated:
         return _unit(ours) @ _unit(second @ self.second[:, used]).T
 
 
-def correlate_views(first: View, second: View, regularisation: float) -> Correlated:
+def correlate_views(first: KernelView, second: KernelView, regularisation: float) -> Correlated:
     """Return the canonical directions of two views of the same items.
 
     `regularisation` is a share of the mean variance of a view that is added to each of its variances, so that noise in
@@ -67,7 +67,11 @@ def correlate_views(first: View, second: View, regularisation: float) -> Correla
 
 
 def try_settings(
-    first: View, second: View, held_out: tuple[Floats, Floats], regularisations: Sequence[float], sizes: Sequence[int]
+    first: KernelView,
+    second: KernelView,
+    held_out: tuple[Floats, Floats],
+    regularisations: Sequence[float],
+    sizes: Sequence[int],
 ) -> Iterator[tuple[float, float, int]]:
     """Yield the mean reciprocal rank of held-out items for each regularisation and number of dimensions.
 

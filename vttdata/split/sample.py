@@ -9,7 +9,7 @@ from vttdata.ids import digest
 from vttdata.records import Clip
 
 
-def draw_clips(clips: Iterable[Clip], number: int, seed: int) -> set[str]:
+def sample_clips(clips: Iterable[Clip], number: int, seed: int) -> set[str]:
     """Return the ids of at most `number` clips, of each category as many as of the others.
 
     A category with fewer clips gives all, and the others share what it lacks; what does not divide evenly comes from

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from vttdata.evaluate.baseline import Baseline, Setting, word_vectors
-from vttdata.evaluate.canonical_correlation import View, correlate_views, try_settings
+from vttdata.evaluate.canonical_correlation import KernelView, correlate_views, try_settings
 from vttdata.statistics.arrays import Floats
 
 REGULARISATIONS = (0.01, 0.1, 0.5, 1.0, 5.0)
@@ -16,11 +16,11 @@ DIMENSIONS = (10, 25, 50, 100, 200, 400, 800)
 # Clips by which kernels are approximated where there are more; all of fewer clips are used.
 _LANDMARKS = 1_500
 
-TextVectors = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], tuple[Any, Any]]
+Vectorize = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], tuple[Any, Any]]
 """From captions of clips, and of others, to sparse vectors whose dot product is the kernel."""
 
 
-def correlate_words(setting: Setting, vectors: TextVectors) -> Floats:
+def correlate_words(setting: Setting, vectors: Vectorize) -> Floats:
     """Return the cosine of each caption and clip in the space in which training captions and clips correlate most.
 
     Regularisation and dimensions are those with the highest mean reciprocal rank of the clips for tuning.
@@ -31,9 +31,9 @@ def correlate_words(setting: Setting, vectors: TextVectors) -> Floats:
     ids = [clip.video_id for clip in learned]
     asked = [[clip.captions[0]] for clip in tuning] + [[texts[0]] for texts in setting.items.references]
     queries, words = vectors(asked, [clip.captions for clip in learned])
-    texts = View.of((words @ words[landmarks].T).toarray(), landmarks)
+    texts = KernelView.of((words @ words[landmarks].T).toarray(), landmarks)
     marks = [ids[index] for index in landmarks]
-    looks = View.of(setting.compare_looks(ids, marks), landmarks)
+    looks = KernelView.of(setting.compare_looks(ids, marks), landmarks)
     kernel = (queries @ words[landmarks].T).toarray()
     regularisation, size = 0.1, 50
     if tuning:

@@ -23,7 +23,7 @@ from vttdata.evaluate.evaluation import load_metrics, name_local_videos
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.meta.agreement import DRAWS, Draws, measure_agreement, system_means
 from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
-from vttdata.evaluate.meta.drift import measure_drift
+from vttdata.evaluate.meta.drift import measure_quality_drift
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
@@ -188,7 +188,7 @@ def _compare_judgments(
         report.notes.append(note)
     if settings.drift is not None:
         drawn = Draws.of(chosen, seed=settings.seed, draws=settings.draws)
-        report.drift.update(measure_drift(chosen, columns, settings.drift, drawn, settings.seed))
+        report.drift.update(measure_quality_drift(chosen, columns, settings.drift, drawn, settings.seed))
     if settings.curve:
         report.references.update(reference_curve(chosen, compared.families, list(report.metrics)))
     return report

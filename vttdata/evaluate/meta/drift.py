@@ -53,7 +53,7 @@ def draw_drift_set(table: JudgmentTable, levels: Integers, number: int, seed: in
     return chosen
 
 
-def measure_drift(
+def measure_quality_drift(
     table: JudgmentTable, columns: Mapping[str, ColumnScores], scale: tuple[float, float], draws: Draws, seed: int
 ) -> dict[str, dict[int, Estimate]]:
     """Return metric -> set -> Kendall's tau-b of its scores with people's raw ones, with the number of captions.

@@ -14,7 +14,7 @@ from vttdata.split import Assignment, SplitSettings, assign_splits
 from vttdata.split.groups import DisjointSets
 from vttdata.split.near_duplicates.matches import NearDuplicate, match_samples
 from vttdata.split.near_duplicates.samples import Samples, collect_samples
-from vttdata.split.sample import draw_clips
+from vttdata.split.sample import sample_clips
 
 # Draws that are tried, and the gap of one with which it is content.
 _DRAWS, _CLOSE = 100, 0.005
@@ -57,7 +57,7 @@ class DrawClips(WholeStage[Clip, Clip]):
 
     def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome[Clip]]:
         """Keep the clips that are drawn, in input order."""
-        drawn = draw_clips(item, self.total, self.seed)
+        drawn = sample_clips(item, self.total, self.seed)
         for clip in item:
             if clip.video_id in drawn:
                 yield Kept(clip)
