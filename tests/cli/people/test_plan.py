@@ -20,6 +20,16 @@ def test_power_prints_a_row_for_each_gap_and_number_of_hits(capsys: pytest.Captu
     assert "--bad" in capsys.readouterr().err
 
 
+def test_price_of_hits_is_that_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    # Graham et al. (PLOS ONE 2018): 0.99 dollars a HIT and a fee of 20 %, 110 dollars for five systems.
+    command = ["people", "plan", "--systems", "2", "--videos", "40", "--gap", "40", "--hits", "93", "--seeds", "1"]
+    assert main([*command, "--price", "0.99", "--fee", "0.2"]) == 0
+    head, row = (line.split() for line in capsys.readouterr().out.splitlines()[-2:])
+    assert (head[-1], row[-1]) == ("cost", "110.48")
+    assert main([*command, "--fee", "0.2"]) == 2
+    assert "name it by --price" in capsys.readouterr().err
+
+
 def test_campaign_and_its_exported_manifest_give_the_same_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

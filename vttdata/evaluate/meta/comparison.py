@@ -23,6 +23,7 @@ from vttdata.evaluate.evaluation import load_metrics, name_local_videos
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.meta.agreement import DRAWS, Draws, measure_agreement, system_means
 from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
+from vttdata.evaluate.meta.drift import measure_quality_drift
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
@@ -49,6 +50,7 @@ class ComparisonSettings:
         leave_out: systems that do not count.
         human: whether judged captions by people count as those of systems.
         curve: whether agreement is also measured with fewer references.
+        drift: lowest and highest score of people's scale, for agreement on sets of drifting quality; None for none.
         split: of datasets without judgments, by default ``test`` or the only one.
         tokenizer: of metrics that are named.
         inputs: models, videos and features of the metrics that use them.
@@ -61,6 +63,7 @@ class ComparisonSettings:
     leave_out: Sequence[str] = ()
     human: bool = False
     curve: bool = False
+    drift: tuple[float, float] | None = None
     split: str | None = None
     tokenizer: str = "ptb-3.4.1"
     inputs: MetricInputs = field(default_factory=MetricInputs)
@@ -187,6 +190,9 @@ def _compare_judgments(
     report = compare_set(chosen, columns, seed=settings.seed, draws=settings.draws, cache=compared.cache)
     if note is not None:
         report.notes.append(note)
+    if settings.drift is not None:
+        drawn = Draws.of(chosen, seed=settings.seed, draws=settings.draws)
+        report.drift.update(measure_quality_drift(chosen, columns, settings.drift, drawn, settings.seed))
     if settings.curve:
         report.references.update(reference_curve(chosen, compared.families, list(report.metrics)))
     return report
