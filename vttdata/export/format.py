@@ -82,6 +82,8 @@ class Format:
         any_config: every configuration of every dataset can be exported. Other formats need a dataset with captions,
             and take `clips` or a protocol.
         takes_videos: videos are exported too, and are downloaded with a dataset that is elsewhere.
+        shows_videos: what will not work, as a part of a sentence, with a dataset that holds no videos; empty where
+            videos make no difference.
     """
 
     write: Callable[[ExportRequest], Written]
@@ -89,6 +91,7 @@ class Format:
     takes_captions: bool = False
     any_config: bool = False
     takes_videos: bool = False
+    shows_videos: str = ""
 
 
 def load_format(name: str) -> Format:

@@ -169,4 +169,6 @@ class _Shards:
         return key
 
 
-FORMAT = Format(write_webdataset, RULES, takes_videos=True)
+LIMITS = "shards have no videos to decode, only JSON"
+
+FORMAT = Format(write_webdataset, RULES, takes_videos=True, shows_videos=LIMITS)
