@@ -249,8 +249,8 @@ def require_documents(
     for number, document in enumerate(documents, 1):
         yield document
     if not number:
-        missing = "clip with a human caption" if task.kind == "captioning" else "item"
-        raise VttdataError(f"{request.dataset.folder}: '{task.split}' has no {missing}, so nothing can be scored.")
+        found = "clip of '{}' has a human caption" if task.kind == "captioning" else "item is in '{}'"
+        raise VttdataError(f"{request.dataset.folder}: no {found.format(task.split)}, so nothing can be scored.")
 
 
 def left_out_notes(request: ExportRequest, task: HarnessTask, documents: int) -> list[str]:
