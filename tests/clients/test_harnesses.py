@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,15 +85,11 @@ def environment(videos: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_inspect_ai_scores_as_evaluate_does(
-    sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str, request: pytest.FixtureRequest
-) -> None:
+def test_inspect_ai_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str) -> None:
     inspect = client("inspect-ai", "inspect")
     export(sets[kind], "inspect-ai", tmp_path / "x", split="test")
     options = ["eval", "task.py", "--model", "dummy/model", "--log-dir", str(tmp_path / "logs"), "--display", "none"]
-    printed = inspect.call(
-        str(PROGRAMS / "inspect_task.py"), *options, cwd=tmp_path / "x", **environment(videos[kind])
-    )
+    printed = inspect.call(str(PROGRAMS / "inspect_task.py"), *options, cwd=tmp_path / "x", **environment(videos[kind]))
     found = json.loads(printed.splitlines()[-1])
     (log,) = (tmp_path / "logs").glob("*.eval")
     expected = evaluated(sets[kind], log, kind)
@@ -102,10 +98,10 @@ def test_inspect_ai_scores_as_evaluate_does(
         assert found["targets"][:3] == [["mc0", "A"], ["mc1", "B"], ["mc2", "C"]]
         assert 0 < expected["accuracy"] < 1
     assert all(len(shown) == 1 for shown in found["videos"])
-    inspect.showed("inspect eval FOLDER/task.py --model MODEL", describe(kind, expected, request))
+    inspect.showed("inspect eval FOLDER/task.py --model MODEL", describe(kind, expected))
 
 
-def describe(kind: str, expected: Mapping[str, float], request: pytest.FixtureRequest) -> str:  # noqa: ARG001
+def describe(kind: str, expected: Mapping[str, Any]) -> str:
     """Return what a run showed, for the table of the manual."""
     return f"{kind}: {len(expected)} scores equal to `evaluate` (1e-12), its log read back"
 
@@ -115,9 +111,7 @@ COCO: Mapping[str, str] = {"Bleu_4": "bleu4", "ROUGE_L": "rouge-l", "CIDEr": "ci
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lmms_eval_scores_as_evaluate_does(
-    sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str, request: pytest.FixtureRequest
-) -> None:
+def test_lmms_eval_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str) -> None:
     lmms = client("lmms-eval", "lmms-eval")
     export(sets[kind], "lmms-eval", tmp_path / "x", split="test")
     (task,) = (path.stem for path in (tmp_path / "x").glob("*.yaml"))
@@ -131,23 +125,23 @@ def test_lmms_eval_scores_as_evaluate_does(
     expected = evaluated(sets[kind], samples, kind)
     columns = COCO if kind == "captioning" else {name: name for name in expected if name != "accuracy-understood"}
     assert_equal({name.removesuffix(",none"): value for name, value in scores.items()}, expected, columns)
-    lmms.showed("python -m lmms_eval --include_path FOLDER --tasks TASK", describe(kind, columns, request))
+    lmms.showed("python -m lmms_eval --include_path FOLDER --tasks TASK", describe(kind, columns))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_vlmevalkit_scores_as_evaluate_does(
-    sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str, request: pytest.FixtureRequest
-) -> None:
+def test_vlmevalkit_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str) -> None:
     kit = vlmevalkit()
     export(sets[kind], "vlmevalkit", tmp_path / "x", split="test")
     options = ["--model", "Dummy", "--work-dir", str(tmp_path / "outputs")]
     variables = environment(videos[kind]) | {"LMUData": str(tmp_path / "data")}
     kit.call(str(PROGRAMS / "vlmevalkit_model.py"), str(tmp_path / "x/run.py"), *options, cwd=tmp_path, **variables)
     (answers,) = {path.resolve() for path in tmp_path.glob("outputs/Dummy/**/*_answers.jsonl")}
-    scores: dict[str, Any] = json.loads(answers.with_name(answers.name.replace("_answers.jsonl", "_scores.json")).read_text())
+    scores: dict[str, Any] = json.loads(
+        answers.with_name(answers.name.replace("_answers.jsonl", "_scores.json")).read_text()
+    )
     expected = evaluated(sets[kind], answers, kind)
     assert_equal(scores, expected, dict(zip(expected, expected, strict=True)))
-    kit.showed("python FOLDER/run.py --model MODEL", describe(kind, expected, request))
+    kit.showed("python FOLDER/run.py --model MODEL", describe(kind, expected))
 
 
 def vlmevalkit() -> Client:
@@ -156,6 +150,3 @@ def vlmevalkit() -> Client:
     if checkout is None:
         pytest.skip(CLIENT.format("VLMEvalKit", "is a checkout that VTTDATA_VLMEVALKIT does not name"))
     return client("portalocker", "vlmevalkit")._replace(name="VLMEvalKit", version=Path(checkout).name)
-
-
-RunProgram = Callable[..., str]

@@ -215,9 +215,10 @@ def read_answers(
 
     Args:
         path: a table (CSV, TSV, JSON, JSON lines), JSON of objects and lists by id as TempCompass and NExT-QA have, a
-            log of a harness (see `vttdata.evaluate.harness_logs`), or a folder of such files. A row names its question by `question_id`, or by its video and its text, with its
-            options or without them. It has an answer in `prediction`, `response` or `answer`; or in `free_text`, where a
-            number is no index; or in `answer_index` (from 0), `answer_number` (from 1), `answer_letter` or `answer_text`; or `scores`, or `score_0` and so on,
+            log of a harness (see `vttdata.evaluate.harness_logs`), or a folder of such files. A row names its question
+            by `question_id`, or by its video and its text, with its options or without them. It has an answer in
+            `prediction`, `response` or `answer`; or in `free_text`, where a number is no index; or in `answer_index`
+            (from 0), `answer_number` (from 1), `answer_letter` or `answer_text`; or `scores`, or `score_0` and so on,
             of the options; and perhaps `rating`, how right a judge finds it, 0..1. With `options`, a row says in which
             order they were shown, to which letters and indices then refer.
         questions: that may be answered.

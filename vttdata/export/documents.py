@@ -237,18 +237,17 @@ def write_task(request: ExportRequest, task: HarnessTask) -> None:
         stream.write(json.dumps(to_row(dataclasses.replace(task, languages=languages)), indent=1) + "\n")
 
 
-def require_documents(
-    request: ExportRequest, task: HarnessTask, documents: Iterable[Document]
-) -> Iterator[Document]:
+def require_documents(request: ExportRequest, task: HarnessTask, documents: Iterable[Document]) -> Iterator[Document]:
     """Yield documents, of which there must be some.
 
     Raises:
         VttdataError: if there are none.
     """
-    number = 0
-    for number, document in enumerate(documents, 1):
+    is_empty = True
+    for document in documents:
+        is_empty = False
         yield document
-    if not number:
+    if is_empty:
         found = "clip of '{}' has a human caption" if task.kind == "captioning" else "item is in '{}'"
         raise VttdataError(f"{request.dataset.folder}: no {found.format(task.split)}, so nothing can be scored.")
 

@@ -31,7 +31,7 @@ def export(
     config: str | None = None,
     split: str | None = None,
     captions: Path | None = None,
-    warn: Callable[[str], None] = lambda sentence: None,
+    warn: Callable[[str], None] | None = None,
 ) -> Exported:
     """Write a dataset in another format; the same dataset gives the same bytes.
 
@@ -45,7 +45,7 @@ def export(
         split: name of a split; None means all, for ``evaluation``, ``coco-results`` and tasks of harnesses `test` or
             the only one.
         captions: a system's captions for ``coco-results``: a table with the columns ``video_id`` and ``caption``.
-        warn: is called before anything is written, with a sentence on what will not work with the export.
+        warn: called before anything is written, with each sentence on what will not work with the export.
 
     Raises:
         VttdataError: if the dataset cannot be read, the format, configuration or split does not exist, the dataset
@@ -67,7 +67,7 @@ def export(
     limits = []
     if chosen.shows_videos and not reader.has_videos():
         limits.append(f"The dataset holds no videos, so {chosen.shows_videos}.")
-    for limit in limits:
+    for limit in limits if warn is not None else ():
         warn(limit)
     with replace_folder(out, EXPORT) as partial:
         request = ExportRequest(reader, partial, config, split, captions)

@@ -18,7 +18,7 @@ from inspect_ai.model import ModelAPI, ModelOutput, modelapi
 @modelapi(name="dummy")
 def dummy():
     class Dummy(ModelAPI):
-        async def generate(self, input, tools, tool_choice, config):
+        async def generate(self, input, tools, tool_choice, config):  # noqa: A002 - its name there
             content = input[-1].content
             shown.append([part.video for part in content if part.type == "video"])
             prompt = next(part.text for part in content if part.type == "text")

@@ -34,6 +34,6 @@ class Dummy(lmms):
 
 
 if __name__ == "__main__":
-    models.get_model = lambda name, **options: Dummy
+    models.get_model = lambda *names, **options: Dummy
     sys.argv[0] = "lmms_eval"
     runpy.run_module("lmms_eval", run_name="__main__", alter_sys=True)

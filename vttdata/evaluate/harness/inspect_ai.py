@@ -55,7 +55,7 @@ def _sample(task: HarnessTask, document: Mapping[str, Any], video: str) -> Sampl
     )
 
 
-@metric
+@metric  # type: ignore[untyped-decorator] # inspect_ai need not be installed
 def vttdata_scores(folder: str) -> Metric:
     """Compute the scores that `vttdata evaluate` gives to the answers of all samples."""
     task, documents = load_task(Path(folder)), _by_id(folder)
@@ -67,7 +67,7 @@ def vttdata_scores(folder: str) -> Metric:
     return compute
 
 
-@scorer(metrics=[])
+@scorer(metrics=[])  # type: ignore[untyped-decorator] # inspect_ai need not be installed
 def vttdata_scorer(folder: str) -> Scorer:
     """Score the answer of a sample, and log it for `vttdata evaluate`.
 

@@ -37,7 +37,9 @@ class TaskFunctions:
     @cached_property
     def documents(self) -> dict[str, Document]:
         """Document of each id."""
-        rows = (row for path in sorted((self._folder / "documents").iterdir()) for row in pq.read_table(path).to_pylist())
+        rows = (
+            row for path in sorted((self._folder / "documents").iterdir()) for row in pq.read_table(path).to_pylist()
+        )
         return {row[ID_COLUMNS[self.task.kind]]: row for row in rows}
 
     def doc_to_visual(self, doc: Document, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> list[str]:  # noqa: ARG002

@@ -40,9 +40,13 @@ def log_answer(task: HarnessTask, document: Mapping[str, Any], answer: str) -> d
     if task.kind == "questions":
         return row | {FREE_TEXT: answer}
     options = document["options"]
-    asked = Asked(row[column], document["video_id"], "", "", Choices(options, letters(len(options))), document["answer"])
+    asked = Asked(
+        row[column], document["video_id"], "", "", Choices(options, letters(len(options))), document["answer"]
+    )
     named = read_free_text(answer, asked, load_rules(DEFAULT_RULES)).named
-    return row | {"preferred": FOIL if not named else TIE if len(named) > 1 else TRUE if asked.answer in named else FOIL}
+    return row | {
+        "preferred": FOIL if not named else TIE if len(named) > 1 else TRUE if asked.answer in named else FOIL
+    }
 
 
 def score_logged(
@@ -51,6 +55,7 @@ def score_logged(
     """Score logged answers.
 
     Args:
+        task: what was asked.
         documents: n, as exported.
         logged: n, from `log_answer`.
 
@@ -66,9 +71,11 @@ def score_logged(
     loaded, counts = load_evaluation_task(task.kind), ItemCounts(len(documents), len(documents))
     tokenizer = choose_tokenizer(task.languages)
     with tempfile.TemporaryDirectory() as cache:
-        metrics = load_metrics(loaded.default_metrics, tokenizer, Path(cache), MetricInputs(), {}) if (
-            loaded.default_metrics
-        ) else []
+        metrics = (
+            load_metrics(loaded.default_metrics, tokenizer, Path(cache), MetricInputs(), {})
+            if (loaded.default_metrics)
+            else []
+        )
         setting = Setting(items, Path(cache))
         scoring = Scoring(task.kind, items, metrics, REFUSE, tokenizer, Path(cache), None, MetricInputs(), setting)
         scored = loaded.score(Matched(_values(task, items, logged), counts), scoring)

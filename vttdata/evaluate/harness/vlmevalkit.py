@@ -84,7 +84,9 @@ class ExportedDataset(VideoBaseDataset):  # type: ignore[misc] # VLMEvalKit has 
         # VLMEvalKit reads a prediction such as "None" back as a missing one.
         answers = {int(row["index"]): _text(row["prediction"]) for _, row in rows.iterrows()}
         documents = [self.documents[index] for index in answers]
-        logged = [log_answer(self.task, document, answers[index]) for index, document in zip(answers, documents, strict=True)]
+        logged = [
+            log_answer(self.task, document, answers[index]) for index, document in zip(answers, documents, strict=True)
+        ]
         path = Path(eval_file)
         with path.with_name(f"{path.stem}_answers.jsonl").open("w", encoding="utf-8", newline="\n") as stream:
             stream.writelines(json.dumps(row) + "\n" for row in logged)

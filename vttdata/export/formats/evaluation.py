@@ -24,8 +24,8 @@ RULES = (
     "template of COCO results with empty captions, in the order of the items, and `similarity.npz` one of similarities "
     "of all queries and clips, with their ids and without the matrix. Of a set of foils, `items.jsonl` has a line for "
     "each pair, and `scores.jsonl` is a template of the scores of its two texts. Of questions, it has a line for each "
-    "question with its options and a prompt in which they have letters, and `answers.jsonl` is a template of answers in "
-    "a model's own words. Of moments, it has a line for each query, and `windows.jsonl` is a template of predicted "
+    "question with its options and a prompt in which they have letters, and `answers.jsonl` is a template of answers "
+    "in a model's own words. Of moments, it has a line for each query, and `windows.jsonl` is a template of predicted "
     "windows (start, end, score) and of the saliency of each part of 2 s."
 )
 _USAGE_OF_CLIPS = """\
@@ -66,7 +66,8 @@ import json
 
 with open("filled.jsonl", "w") as stream:
     for item in (json.loads(line) for line in open("items.jsonl")):
-        print(json.dumps({{"question_id": item["question_id"], "free_text": answer(item, item["prompt"])}}), file=stream)
+        text = answer(item, item["prompt"])
+        print(json.dumps({{"question_id": item["question_id"], "free_text": text}}), file=stream)
 ```
 
 ```console

@@ -10,14 +10,16 @@ from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 
 RULES = (
-    "`documents.jsonl` has a sample a line: a clip with its human captions, a question with its options, or a pair whose "
-    "texts are the options, in an order that is drawn for each. A sample shows the video and the `prompt`, whose options "
-    "have letters; its target is the letter of the right one. Scores are computed by vttdata, which must be installed "
-    "beside inspect_ai, and are those of `vttdata evaluate`; an answer to a pair that names neither text counts as the "
-    "foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in `videos` beside `task.py`, "
-    "under their file names in the dataset or as `<video_id>.mp4`."
+    "`documents.jsonl` has a sample a line: a clip with its human captions, a question with its options, or a pair "
+    "whose texts are the options, in an order that is drawn for each. A sample shows the video and the `prompt`, "
+    "whose options have letters; its target is the letter of the right one. Scores are computed by vttdata, which "
+    "must be installed beside inspect_ai, and are those of `vttdata evaluate`; an answer to a pair that names neither "
+    "text counts as the foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in "
+    "`videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`."
 )
-LIMITS = "models cannot be shown the videos: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"
+LIMITS = (
+    "models cannot be shown the videos: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"
+)
 _USAGE = """\
 ```sh
 pip install inspect-ai vttdata

@@ -35,15 +35,15 @@ from vttdata.records import arrow_schema, to_row
 from vttdata.text.questions import kind_of
 
 RULES = (
-    "Of captioning, each clip with a human caption is a document; all its human captions are its references, and scores "
-    "are those of coco-caption over all documents and need Java. Of questions, a document is a question with its options "
-    "in lettered lines; of foils, a pair whose two texts are the options, in an order that is drawn for each. Their "
-    "scores are computed by vttdata, which must be installed beside lmms-eval, and are those of `vttdata evaluate`. An "
-    "answer to a pair that names neither text counts as the foil. Videos are searched in the folder named by the "
-    "variable `VTTDATA_VIDEOS`, or in `videos` beside the YAML, under their file names in the dataset or as "
-    "`<video_id>.mp4`."
+    "Of captioning, each clip with a human caption is a document; all its human captions are its references, and "
+    "scores are those of coco-caption over all documents and need Java. Of questions, a document is a question with "
+    "its options in lettered lines; of foils, a pair whose two texts are the options, in an order that is drawn for "
+    "each. Their scores are computed by vttdata, which must be installed beside lmms-eval, and are those of `vttdata "
+    "evaluate`. An answer to a pair that names neither text counts as the foil. Videos are searched in the folder "
+    "named by the variable `VTTDATA_VIDEOS`, or in `videos` beside the YAML, under their file names in the dataset or "
+    "as `<video_id>.mp4`."
 )
-LIMITS = "models cannot be shown the videos: lmms-eval stops at the first document unless VTTDATA_VIDEOS names a folder"
+LIMITS = "models see none: lmms-eval stops at the first document unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
 ```sh
 pip install lmms-eval{needs}

@@ -14,15 +14,15 @@ from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.text.questions import MAX_OPTIONS, letters
 
 RULES = (
-    "The TSV has a row for each clip, question or pair, with the columns of VLMEvalKit: `index`, `video` (the id of the "
-    "clip), `question` (the prompt), `A` to `J` and `answer` (a letter). Options and texts are read from "
+    "The TSV has a row for each clip, question or pair, with the columns of VLMEvalKit: `index`, `video` (the id of "
+    "the clip), `question` (the prompt), `A` to `J` and `answer` (a letter). Options and texts are read from "
     "`documents.jsonl`, since VLMEvalKit reads a cell such as `None` as missing. Each prompt comes with the video, or "
     "with its frames for models that take pictures. Scores are computed by vttdata, which must be installed beside "
     "VLMEvalKit, and are those of `vttdata evaluate`; an answer to a pair that names neither text counts as the foil. "
     "Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under "
     "their file names in the dataset or as `<video_id>.mp4`."
 )
-LIMITS = "models cannot be shown the videos: VLMEvalKit stops before the first row unless VTTDATA_VIDEOS names a folder"
+LIMITS = "models see none: VLMEvalKit stops before the first row unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
 ```sh
 git clone https://github.com/open-compass/VLMEvalKit
