@@ -17,9 +17,7 @@ RULES = (
     "text counts as the foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in "
     "`videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`."
 )
-LIMITS = (
-    "models cannot be shown the videos: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"
-)
+LIMITS = "models see none: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
 ```sh
 pip install inspect-ai vttdata

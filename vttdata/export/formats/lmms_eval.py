@@ -46,7 +46,7 @@ RULES = (
 LIMITS = "models see none: lmms-eval stops at the first document unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
 ```sh
-pip install lmms-eval{needs}
+pip install lmms-eval 'filelock<4'{needs}
 VTTDATA_VIDEOS=VIDEOS python -m lmms_eval --include_path FOLDER --tasks {task} --model MODEL --log_samples \
 --output_path scores
 vttdata evaluate {dataset} scores/*/*_samples_{task}.jsonl {options}
