@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -119,8 +120,8 @@ def test_lmms_eval_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path
     options += ["--log_samples", "--output_path", "scores"]
     variables = environment(videos[kind]) | {"HF_HOME": str(tmp_path / "cache")}
     lmms.call(str(PROGRAMS / "lmms_eval_model.py"), *options, cwd=tmp_path, **variables)
-    (samples,) = tmp_path.glob(f"scores/*/*_samples_{task}.jsonl")
-    (results,) = tmp_path.glob("scores/*/*_results.json")
+    (samples,) = tmp_path.glob(f"scores/**/*_samples_{task}.jsonl")
+    (results,) = tmp_path.glob("scores/**/*_results.json")
     scores = json.loads(results.read_text())["results"][task]
     expected = evaluated(sets[kind], samples, kind)
     columns = COCO if kind == "captioning" else {name: name for name in expected if name != "accuracy-understood"}
@@ -134,6 +135,7 @@ def test_vlmevalkit_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Pat
     export(sets[kind], "vlmevalkit", tmp_path / "x", split="test")
     options = ["--model", "Dummy", "--work-dir", str(tmp_path / "outputs")]
     variables = environment(videos[kind]) | {"LMUData": str(tmp_path / "data")}
+    variables["PYTHONPATH"] += os.pathsep + os.environ["VTTDATA_VLMEVALKIT"]
     kit.call(str(PROGRAMS / "vlmevalkit_model.py"), str(tmp_path / "x/run.py"), *options, cwd=tmp_path, **variables)
     (answers,) = {path.resolve() for path in tmp_path.glob("outputs/Dummy/**/*_answers.jsonl")}
     scores: dict[str, Any] = json.loads(
@@ -149,4 +151,7 @@ def vlmevalkit() -> Client:
     checkout = os.environ.get("VTTDATA_VLMEVALKIT")
     if checkout is None:
         pytest.skip(CLIENT.format("VLMEvalKit", "is a checkout that VTTDATA_VLMEVALKIT does not name"))
-    return client("portalocker", "vlmevalkit")._replace(name="VLMEvalKit", version=Path(checkout).name)
+    if not (Path(checkout) / "run.py").is_file():
+        pytest.skip(CLIENT.format("VLMEvalKit", f"is not in {checkout}, which VTTDATA_VLMEVALKIT names"))
+    version = re.search(r"__version__ = '(.+)'", (Path(checkout) / "vlmeval/__init__.py").read_text(encoding="utf-8"))
+    return client("portalocker", "vlmevalkit")._replace(name="VLMEvalKit", version=version[1] if version else "")
