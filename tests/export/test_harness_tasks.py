@@ -15,11 +15,12 @@ import yaml
 
 from tests.helpers.hub.built import build_foils
 from vttdata.cli.main import main
-from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.dataset.questions import QuestionSet
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.export import export
-from vttdata.records import Clip, Source, VideoQuestion
+from vttdata.records import Caption, Clip, QueryWindows, Source, VideoQuestion
 
 HARNESSES = ("lmms-eval", "inspect-ai", "vlmevalkit")
 
@@ -56,18 +57,11 @@ def questions(tmp_path: Path) -> Path:
     """Return the dataset folder of four questions about two clips without videos."""
     clips = [Clip(f"v{n}", f"s{n}", 0, 0, None, None, None, split="test") for n in (1, 2)]
     sources = [Source(clip.source_id, "", "nowhere", "", 0) for clip in clips]
-    folder = tmp_path / "questions"
-    write_questions(folder, clips, sources)
-    return folder
-
-
-def write_questions(folder: Path, clips: Sequence[Clip], sources: Sequence[Source]) -> None:
-    from vttdata.dataset import OfficialLayout
-    from vttdata.dataset.questions import QuestionSet
-
     metadata = Metadata("me/asked", version="1.0.0", licence="cc-by-4.0")
     official = OfficialLayout(questions=QuestionSet(QUESTIONS))
+    folder = tmp_path / "questions"
     write_dataset(folder, clips=clips, captions=[], sources=sources, metadata=metadata, media=None, official=official)
+    return folder
 
 
 def load_utils(folder: Path) -> Any:
@@ -177,3 +171,27 @@ def test_templates_of_questions_are_accepted_when_filled(questions: Path, tmp_pa
     (tmp_path / "filled.jsonl").write_text(filled)
     report = evaluate(questions, tmp_path / "filled.jsonl", settings=EvaluationSettings(draws=10))
     assert report.scores["accuracy"].all.score == 3 / 4
+
+
+def test_templates_of_moments_are_accepted_when_filled(tmp_path: Path) -> None:
+    """Two true windows are predicted, the first of them as the better one, so that every score is 1."""
+    windows = [QueryWindows("v1", 7, (2.0, 20.0), (8.0, 26.0), (1,), (2, 3, 4))]
+    folder = tmp_path / "moments"
+    write_dataset(
+        folder,
+        clips=[Clip("v1", "s1", 0, 30, None, None, None, split="validation")],
+        captions=[Caption("v1", 7, "a dog runs")],
+        sources=[Source("s1", "", "nowhere", "", 0)],
+        metadata=Metadata("me/moments", version="1.0.0", licence="cc-by-4.0"),
+        media=None,
+        official=OfficialLayout(moments=windows),
+    )
+    export(folder, "evaluation", tmp_path / "x")
+    (item,) = (json.loads(line) for line in (tmp_path / "x/items.jsonl").read_text().splitlines())
+    assert (item["qid"], item["query"], item["windows"]) == (7, "a dog runs", [[2.0, 8.0], [20.0, 26.0]])
+    (row,) = (json.loads(line) for line in (tmp_path / "x/windows.jsonl").read_text().splitlines())
+    filled = row | {"pred_relevant_windows": [[*window, 1 - place] for place, window in enumerate(item["windows"])]}
+    (tmp_path / "filled.jsonl").write_text(json.dumps(filled) + "\n")
+    report = evaluate(folder, tmp_path / "filled.jsonl", settings=EvaluationSettings(draws=10))
+    assert report.task == "moments"
+    assert report.scores["moments/map"].all.score == report.scores["moments/r1@0.5"].all.score == 1
