@@ -21,7 +21,7 @@ LIMITS = "models see none: inspect_ai stops before the first sample unless VTTDA
 _USAGE = """\
 ```sh
 pip install inspect-ai vttdata
-VTTDATA_VIDEOS=VIDEOS inspect eval FOLDER/task.py --model MODEL --log-dir logs
+VTTDATA_VIDEOS=$PWD/VIDEOS inspect eval FOLDER/task.py --model MODEL --log-dir logs
 vttdata evaluate {dataset} logs/*.eval {options}
 ```"""
 _TASK = '''\

@@ -47,7 +47,7 @@ LIMITS = "models see none: lmms-eval stops at the first document unless VTTDATA_
 _USAGE = """\
 ```sh
 pip install lmms-eval 'filelock<4'{needs}
-VTTDATA_VIDEOS=VIDEOS python -m lmms_eval --include_path FOLDER --tasks {task} --model MODEL --log_samples \
+VTTDATA_VIDEOS=$PWD/VIDEOS python -m lmms_eval --include_path FOLDER --tasks {task} --model MODEL --log_samples \
 --output_path scores
 vttdata evaluate {dataset} $(find scores -name '*_samples_{task}.jsonl') {options}
 ```"""

@@ -27,7 +27,7 @@ _USAGE = """\
 ```sh
 git clone https://github.com/open-compass/VLMEvalKit
 pip install -e VLMEvalKit vttdata
-VTTDATA_VIDEOS=VIDEOS python FOLDER/run.py --model MODEL --work-dir outputs
+VTTDATA_VIDEOS=$PWD/VIDEOS python FOLDER/run.py --model MODEL --work-dir outputs
 vttdata evaluate {dataset} outputs/MODEL/MODEL_{task}_answers.jsonl {options}
 ```
 
