@@ -60,8 +60,20 @@ class ExportCommand(Command):
     type=FILE,
     group="Selection",
 )
+@option(
+    "--every-caption",
+    "For mteb: every human caption is a query, not only the first of each clip.",
+    is_flag=True,
+    group="Selection",
+)
 def command(
-    dataset: str, format_name: str, out: Path, split: str | None, config: str | None, captions: Path | None
+    dataset: str,
+    format_name: str,
+    out: Path,
+    split: str | None,
+    config: str | None,
+    captions: Path | None,
+    every_caption: bool,
 ) -> int:
     """Write a dataset for other programs: COCO, lmms-eval, retrieval.
 
@@ -73,7 +85,9 @@ def command(
     from vttdata.load.lookup import ALL_VIDEOS, find_dataset
 
     folder = find_dataset(dataset, videos=ALL_VIDEOS if load_format(format_name).takes_videos else ())
-    written = export(folder, format_name, out, config=config, split=split, captions=captions)
+    written = export(
+        folder, format_name, out, config=config, split=split, captions=captions, every_caption=every_caption
+    )
     for name in written.files:
         print(written.folder / name)
     for note in written.notes:

@@ -157,6 +157,10 @@ class DatasetReader:
         columns = {"video_id", "start", "end", "captions"}
         return [config for config in self.configs if columns <= set(self.schema(config).names)]
 
+    def has_videos(self) -> bool:
+        """Return whether the dataset ships videos: files beside its tables, or a configuration that holds them."""
+        return "videos" in self.configs or (self.folder / "videos").is_dir()
+
     def schema(self, config: str) -> pa.Schema:
         """Return the columns of a configuration."""
         path = next(path for paths in self.configs[config].values() for path in paths)

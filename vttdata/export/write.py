@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.export.files import EXPORT, readme_text, write_checksums
 from vttdata.export.format import ExportRequest, load_format
 from vttdata.export.formats import export_formats
@@ -30,6 +31,7 @@ def export(
     config: str | None = None,
     split: str | None = None,
     captions: Path | None = None,
+    every_caption: bool = False,
 ) -> Exported:
     """Write a dataset in another format; the same dataset gives the same bytes.
 
@@ -41,6 +43,10 @@ def export(
             all configurations.
         split: name of a split; None means all, for ``lmms-eval`` and ``coco-results`` `test` or the only one.
         captions: a system's captions for ``coco-results``: a table with the columns ``video_id`` and ``caption``.
+        every_caption: for ``mteb``: every human caption is a query, not only the first of each clip.
+
+    Warns:
+        VttdataWarning: if the format's reader needs videos and the dataset has none, before anything is written.
 
     Raises:
         VttdataError: if the dataset cannot be read, the format, configuration or split does not exist, the dataset
@@ -51,6 +57,8 @@ def export(
         raise VttdataError(f"The format {format} needs a system's captions (--captions TABLE).")
     if captions is not None and not chosen.takes_captions:
         raise VttdataError(f"The format {format} takes no captions of a system; leave out --captions.")
+    if every_caption and not chosen.takes_every_caption:
+        raise VttdataError(f"The format {format} has no choice of queries; leave out --every-caption.")
     # Files inside the dataset would be published with it and fail its verification.
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
@@ -59,8 +67,10 @@ def export(
         reader.require_captions(config)
     elif config is not None:
         reader.splits(config)
+    if chosen.without_videos and not reader.has_videos():
+        warnings.warn(f"{reader.name} has no videos: {chosen.without_videos}", VttdataWarning, stacklevel=2)
     with replace_folder(out, EXPORT) as partial:
-        request = ExportRequest(reader, partial, config, split, captions)
+        request = ExportRequest(reader, partial, config, split, captions, every_caption)
         written = chosen.write(request)
         notes = [*written.notes, *request.counts.notes()]
         title = f"{reader.name} {reader.version}: {export_formats()[format]}"
