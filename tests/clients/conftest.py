@@ -83,8 +83,8 @@ def references(dataset: Path) -> dict[str, list[str]]:
 
 def evaluated(dataset: Path, predictions: Path, **options: Any) -> dict[str, float]:
     """Return the scores that `vttdata evaluate` gives to predictions, by the name of the column."""
-    report = vttdata.evaluate(dataset, predictions, bootstrap_samples=0, **options)
-    return {name: column.all.value for name, column in report.scores.items()}
+    report = vttdata.evaluate(dataset, predictions, **options)
+    return {name: column.all.score for name, column in report.scores.items()}
 
 
 def plain_rows_are_those_of_evaluate(client: Client, demo: Path, official: Path, scratch: Path, mode: str) -> None:

@@ -77,8 +77,6 @@ def _task(direction: str, videos: Path, split: str, language: str) -> AbsTaskRet
 
         def load_data(self, num_proc: int | None = None, **_: Any) -> None:  # noqa: ARG002
             """Read the tables, and turn the judgments round for video-to-text retrieval."""
-            if self.data_loaded:
-                return
             clips, queries, pairs = (
                 datasets.load_dataset(str(FOLDER), name, split=split) for name in ("corpus", "queries", "qrels")
             )
