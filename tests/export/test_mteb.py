@@ -12,6 +12,8 @@ from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.export import export
 from vttdata.records import Caption
 
+pytestmark = pytest.mark.filterwarnings("ignore:me/small has no videos")
+
 
 def load(folder: Path, name: str | None = None) -> Any:
     return datasets.load_dataset(str(folder), name, cache_dir=str(folder.parent / "cache"))

@@ -1,4 +1,4 @@
-"""CSV lists, the JSON of MSR-VTT and one folder of videos, for CLIP4Clip, X-Pool and their descendants.
+"""Lists, JSON and videos in the layout of MSR-VTT, for CLIP4Clip, X-Pool and their descendants.
 
 Such code expects the file names of MSR-VTT whatever the data: CLIP4Clip's manual and X-Pool's source have
 ``MSRVTT_data.json``, ``MSRVTT_train.9k.csv``, ``MSRVTT_train.7k.csv`` and ``MSRVTT_JSFUSION_test.csv``. It reads with
