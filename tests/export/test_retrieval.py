@@ -25,9 +25,6 @@ IS_NUL_READ = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 """Whether `pandas.read_csv` keeps NUL; before, it takes what follows for no part of the value."""
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:me/small has no videos")
-
-
 def test_training_list_joins_with_all_captions_of_the_json(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "retrieval", tmp_path / "x")
     listed = pd.read_csv(tmp_path / "x/MSRVTT_train.csv")

@@ -14,8 +14,6 @@ from vttdata.export import export
 from vttdata.export.formats import webdataset as shards
 from vttdata.records import Caption, Clip, ClipMedia
 
-pytestmark = pytest.mark.filterwarnings("ignore:me/small has no videos")
-
 
 @pytest.fixture
 def with_videos(write: Write, tmp_path: Path) -> Path:

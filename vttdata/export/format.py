@@ -86,8 +86,8 @@ class Format:
             and take `clips` or a protocol.
         takes_videos: videos are exported too, and are downloaded with a dataset that is elsewhere.
         takes_every_caption: the option `every_caption` is possible.
-        without_videos: what the reader of the export cannot do where the dataset has no videos, a sentence that is said
-            before anything is written; empty if it needs none.
+        shows_videos: what will not work, as a part of a sentence, with a dataset that holds no videos; empty where
+            videos make no difference.
     """
 
     write: Callable[[ExportRequest], Written]
@@ -96,7 +96,7 @@ class Format:
     any_config: bool = False
     takes_videos: bool = False
     takes_every_caption: bool = False
-    without_videos: str = ""
+    shows_videos: str = ""
 
 
 def load_format(name: str) -> Format:

@@ -158,8 +158,8 @@ class DatasetReader:
         return [config for config in self.configs if columns <= set(self.schema(config).names)]
 
     def has_videos(self) -> bool:
-        """Return whether the dataset ships videos: files beside its tables, or a configuration that holds them."""
-        return "videos" in self.configs or (self.folder / "videos").is_dir()
+        """Return whether videos are part of the dataset, as files or embedded."""
+        return "videos" in self.configs or any((self.folder / "videos").glob("*/*"))
 
     def schema(self, config: str) -> pa.Schema:
         """Return the columns of a configuration."""

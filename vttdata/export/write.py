@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import VttdataError, VttdataWarning
+from vttdata.errors import VttdataError
 from vttdata.export.files import EXPORT, readme_text, write_checksums
 from vttdata.export.format import ExportRequest, load_format
 from vttdata.export.formats import export_formats
@@ -32,6 +32,7 @@ def export(
     split: str | None = None,
     captions: Path | None = None,
     every_caption: bool = False,
+    warn: Callable[[str], None] | None = None,
 ) -> Exported:
     """Write a dataset in another format; the same dataset gives the same bytes.
 
@@ -40,13 +41,13 @@ def export(
         format: name of a format, see `export_formats`.
         out: folder to write; must be missing, empty or an earlier export, which is replaced.
         config: `clips` or the name of a protocol; None means `clips`, for ``retrieval`` all of these and for ``jsonl``
-            all configurations.
-        split: name of a split; None means all, for ``lmms-eval`` and ``coco-results`` `test` or the only one.
+            all configurations. Tasks of harnesses and ``evaluation`` also take ``foils``, ``paragraphs``, ``questions``
+            and ``questions/KIND``, by default the first of ``foils``, ``questions`` and `clips` that there is.
+        split: name of a split; None means all, for ``evaluation``, ``coco-results`` and tasks of harnesses `test` or
+            the only one.
         captions: a system's captions for ``coco-results``: a table with the columns ``video_id`` and ``caption``.
         every_caption: for ``mteb``: every human caption is a query, not only the first of each clip.
-
-    Warns:
-        VttdataWarning: if the format's reader needs videos and the dataset has none, before anything is written.
+        warn: called before anything is written, with each sentence on what will not work with the export.
 
     Raises:
         VttdataError: if the dataset cannot be read, the format, configuration or split does not exist, the dataset
@@ -66,15 +67,18 @@ def export(
     if not chosen.any_config:
         reader.require_captions(config)
     elif config is not None:
-        reader.splits(config)
-    if chosen.without_videos and not reader.has_videos():
-        warnings.warn(f"{reader.name} has no videos: {chosen.without_videos}", VttdataWarning, stacklevel=2)
+        reader.splits("questions" if config.startswith("questions/") else config)
+    limits = []
+    if chosen.shows_videos and not reader.has_videos():
+        limits.append(f"The dataset holds no videos, so {chosen.shows_videos}.")
+    for limit in limits if warn is not None else ():
+        warn(limit)
     with replace_folder(out, EXPORT) as partial:
         request = ExportRequest(reader, partial, config, split, captions, every_caption)
         written = chosen.write(request)
         notes = [*written.notes, *request.counts.notes()]
         title = f"{reader.name} {reader.version}: {export_formats()[format]}"
-        readme = readme_text(title, [written.usage, chosen.rules, f"Licence: {reader.licence}."], notes)
+        readme = readme_text(title, [written.usage, chosen.rules, f"Licence: {reader.licence}."], [*limits, *notes])
         front_matter = f"{written.front_matter}\n" if written.front_matter else ""
         (partial / "README.md").write_text(front_matter + readme, encoding="utf-8", newline="\n")
         write_checksums(partial)

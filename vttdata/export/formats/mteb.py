@@ -133,5 +133,5 @@ FORMAT = Format(
     write_mteb,
     RULES,
     takes_every_caption=True,
-    without_videos="task.py needs a folder of them (--videos), named by the clips' ids.",
+    shows_videos="task.py needs a folder of them (--videos), named by the clips' ids",
 )

@@ -175,5 +175,5 @@ FORMAT = Format(
     write_retrieval,
     RULES,
     takes_videos=True,
-    without_videos="CLIP4Clip and X-Pool need a folder of them, with the names <video_id>.mp4.",
+    shows_videos="CLIP4Clip and X-Pool need a folder of them, with the names <video_id>.mp4",
 )

@@ -181,4 +181,6 @@ class _Shards:
         return key
 
 
-FORMAT = Format(write_webdataset, RULES, takes_videos=True, without_videos="each sample is the clip's JSON file alone.")
+LIMITS = "shards have no videos to decode, only JSON"
+
+FORMAT = Format(write_webdataset, RULES, takes_videos=True, shows_videos=LIMITS)
