@@ -100,6 +100,15 @@ def clients() -> str:
     return table(["client", "version", "command", "what it showed"], rows)
 
 
+def client_versions() -> str:
+    """Return the short table of these programs, with the versions that were tried."""
+    versions: dict[str, list[str]] = {}
+    for row in _clients()["showed"]:
+        versions.setdefault(row["client"], []).append(row["version"])
+    rows = ([name, ", ".join(dict.fromkeys(tried)), str(len(tried))] for name, tried in versions.items())
+    return table(["client", "versions", "tests"], rows)
+
+
 def client_environments() -> str:
     """Return the table of environments with these programs, with what it took to make each."""
     rows = (
@@ -112,6 +121,7 @@ def client_environments() -> str:
 TABLES = {
     "attackers": attackers,
     "client_environments": client_environments,
+    "client_versions": client_versions,
     "clients": clients,
     "commands": command_table,
     "formats": formats,

@@ -71,8 +71,9 @@ def export(
     limits = []
     if chosen.shows_videos and not reader.has_videos():
         limits.append(f"The dataset holds no videos, so {chosen.shows_videos}.")
-    for limit in limits if warn is not None else ():
-        warn(limit)
+    if warn is not None:
+        for limit in limits:
+            warn(limit)
     with replace_folder(out, EXPORT) as partial:
         request = ExportRequest(reader, partial, config, split, captions, every_caption)
         written = chosen.write(request)
