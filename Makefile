@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade engine exports rating_hits splits stages
 
-.PHONY: demo docs pictures test test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
+.PHONY: clients-table demo docs pictures test test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -49,6 +49,11 @@ test-clients: .venv/dev-ready
 	@rm -rf .venv-clients/results
 	-@$(BIN)/python -m tests.clients.environments $(CLIENTS)
 	$(BIN)/python -m pytest --numprocesses 2 --outcomes=.venv-clients/outcomes.json $(MINUTES:%=--minutes=%) tests/clients
+
+# The tables of clients in the manual, from the last run of test-clients.
+clients-table: .venv/dev-ready
+	$(BIN)/python -m tests.clients.showed
+	-@$(BIN)/python docs/tables.py
 
 # Without pins, on the newest Python of this machine: tells what the next releases break. MINUTES limits it.
 NEWEST_FIRST := tests/media tests/pipeline tests/integration

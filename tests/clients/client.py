@@ -64,12 +64,12 @@ class Client(NamedTuple):
 
 
 def client(name: str, environment: str) -> Client:
-    """Return a client, or skip the test with a reason if it is not installed or too old."""
+    """Return a client, or skip the file of tests that asks for it if it is not installed or of another version."""
     chosen = environments()[environment]
     requirement = Requirement(chosen.wanted(name))
     version = chosen.installed(name) if os.environ.get(ENABLED) else None
     if version is None:
-        pytest.skip(CLIENT.format(requirement, "is not installed"))
+        pytest.skip(CLIENT.format(requirement, "is not installed"), allow_module_level=True)
     if not requirement.specifier.contains(version):
-        pytest.skip(CLIENT.format(requirement, f"is wanted and {version} installed"))
+        pytest.skip(CLIENT.format(requirement, f"is wanted and {version} installed"), allow_module_level=True)
     return Client(name, chosen, version)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import vttdata
+from tests.clients.client import Client
 from tests.helpers.builds import TINY_DEMO
 from tests.helpers.session_files import make_once
 from vttdata.compose.build import Execution, Messages
@@ -82,5 +83,22 @@ def references(dataset: Path) -> dict[str, list[str]]:
 
 def evaluated(dataset: Path, predictions: Path, **options: Any) -> dict[str, float]:
     """Return the scores that `vttdata evaluate` gives to predictions, by the name of the column."""
-    report = vttdata.evaluate(dataset, predictions, bootstrap_samples=0, **options)
-    return {name: column.all.value for name, column in report.scores.items()}
+    report = vttdata.evaluate(dataset, predictions, **options)
+    return {name: column.all.score for name, column in report.scores.items()}
+
+
+def plain_rows_are_those_of_evaluate(client: Client, demo: Path, official: Path, scratch: Path, mode: str) -> None:
+    """Load both datasets with plain `datasets`, and the demo's videos as a ``videofolder``; compare all captions."""
+    shown = client.run("datasets_rows.py", demo, scratch / "cache", mode, "videos")
+    wanted = references(demo)
+    assert shown["clips"] == shown["captions"] == wanted
+    assert {name: row[2:] for name, row in shown["videos"].items()} == wanted
+    assert all(Path(path).parent.name == split for split, path, *_ in shown["videos"].values())
+    other = client.run("datasets_rows.py", official, scratch / "cache", mode, "no videos")
+    assert other["clips"] == other["captions"] == references(official)
+    client.showed(
+        f'load_dataset("DATASET", "clips"{", streaming=True" * (mode == "streaming")}); '
+        'load_dataset("videofolder", data_dir="DATASET/videos")',
+        f"{len(wanted) + len(other['clips'])} clips, {sum(map(len, [*wanted.values(), *other['clips'].values()]))} "
+        f"captions; {len(wanted)} videos with their captions",
+    )

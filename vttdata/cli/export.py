@@ -61,8 +61,20 @@ class ExportCommand(Command):
     type=FILE,
     group="Selection",
 )
+@option(
+    "--every-caption",
+    "For mteb: every human caption is a query, not only the first of each clip.",
+    is_flag=True,
+    group="Selection",
+)
 def command(
-    dataset: str, format_name: str, out: Path, split: str | None, config: str | None, captions: Path | None
+    dataset: str,
+    format_name: str,
+    out: Path,
+    split: str | None,
+    config: str | None,
+    captions: Path | None,
+    every_caption: bool,
 ) -> int:
     """Write a dataset for other programs: COCO, harnesses such as lmms-eval, retrieval.
 
@@ -78,7 +90,9 @@ def command(
     def note(sentence: str) -> None:
         print(f"note: {sentence}", file=sys.stderr, flush=True)
 
-    written = export(folder, format_name, out, config=config, split=split, captions=captions, warn=note)
+    written = export(
+        folder, format_name, out, config=config, split=split, captions=captions, every_caption=every_caption, warn=note
+    )
     for name in written.files:
         print(written.folder / name)
     for sentence in written.notes:

@@ -138,7 +138,9 @@ def match_predictions(
         where = f", of the split {' and '.join(splits)}" if splits else ""
         problems.append(f"{len(unknown_ids):,} {noun}s are about unknown items ({_first(unknown_ids)}{where})")
     if problems:
-        hints = ["--missing worst scores missing ones at the bottom"] if absent and missing == "refuse" else []
+        # Where most are missing, the predictions are about something else.
+        is_minority = 0 < 2 * len(absent) <= len(expected)
+        hints = ["--missing worst scores missing ones at the bottom"] if is_minority and missing == "refuse" else []
         hints += ["--unknown ignore leaves unknown ones out"] if unknown_ids and unknown == "refuse" else []
         hint = f"; {' and '.join(hints)}" if hints else ""
         raise VttdataError(f"{location}: {'; '.join(problems)}{hint}.")

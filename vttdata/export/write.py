@@ -31,6 +31,7 @@ def export(
     config: str | None = None,
     split: str | None = None,
     captions: Path | None = None,
+    every_caption: bool = False,
     warn: Callable[[str], None] | None = None,
 ) -> Exported:
     """Write a dataset in another format; the same dataset gives the same bytes.
@@ -45,6 +46,7 @@ def export(
         split: name of a split; None means all, for ``evaluation``, ``coco-results`` and tasks of harnesses `test` or
             the only one.
         captions: a system's captions for ``coco-results``: a table with the columns ``video_id`` and ``caption``.
+        every_caption: for ``mteb``: every human caption is a query, not only the first of each clip.
         warn: called before anything is written, with each sentence on what will not work with the export.
 
     Raises:
@@ -56,6 +58,8 @@ def export(
         raise VttdataError(f"The format {format} needs a system's captions (--captions TABLE).")
     if captions is not None and not chosen.takes_captions:
         raise VttdataError(f"The format {format} takes no captions of a system; leave out --captions.")
+    if every_caption and not chosen.takes_every_caption:
+        raise VttdataError(f"The format {format} has no choice of queries; leave out --every-caption.")
     # Files inside the dataset would be published with it and fail its verification.
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
@@ -71,7 +75,7 @@ def export(
         for limit in limits:
             warn(limit)
     with replace_folder(out, EXPORT) as partial:
-        request = ExportRequest(reader, partial, config, split, captions)
+        request = ExportRequest(reader, partial, config, split, captions, every_caption)
         written = chosen.write(request)
         notes = [*written.notes, *request.counts.notes()]
         title = f"{reader.name} {reader.version}: {export_formats()[format]}"

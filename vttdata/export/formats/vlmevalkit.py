@@ -1,4 +1,4 @@
-"""Task of one split (captioning, questions or foils) for VLMEvalKit: a TSV, and a program that registers it.
+"""Task of one split (captioning, questions or foils) for VLMEvalKit: TSV and program that runs it.
 
 ``run.py`` registers the dataset with VLMEvalKit, whose own ``run.py`` it then runs with the same options;
 `vttdata.evaluate.harness.vlmevalkit` has the class of the dataset.
