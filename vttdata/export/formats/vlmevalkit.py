@@ -26,7 +26,7 @@ LIMITS = "models see none: VLMEvalKit stops before the first row unless VTTDATA_
 _USAGE = """\
 ```sh
 git clone https://github.com/open-compass/VLMEvalKit
-pip install -e VLMEvalKit vttdata
+pip install -e VLMEvalKit rouge-score vttdata
 VTTDATA_VIDEOS=$PWD/VIDEOS python FOLDER/run.py --model MODEL --work-dir outputs
 vttdata evaluate {dataset} outputs/MODEL/MODEL_{task}_answers.jsonl {options}
 ```
