@@ -82,7 +82,8 @@ class ExportedDataset(VideoBaseDataset):  # type: ignore[misc] # VLMEvalKit has 
         """Score a file of predictions, beside which the answers are written for `vttdata evaluate`."""
         rows = load(eval_file)
         # VLMEvalKit reads a prediction such as "None" back as a missing one.
-        answers = {int(row["index"]): _text(row["prediction"]) for _, row in rows.iterrows()}
+        records = rows if isinstance(rows, list) else rows.to_dict("records")
+        answers = {int(row["index"]): _text(row["prediction"]) for row in records}
         documents = [self.documents[index] for index in answers]
         logged = [
             log_answer(self.task, document, answers[index]) for index, document in zip(answers, documents, strict=True)
