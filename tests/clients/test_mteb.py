@@ -55,7 +55,10 @@ def test_both_directions_score_as_evaluate(demo: Path, tmp_path: Path, every_cap
     for direction in ("t2v", "v2t"):
         for theirs, measure in MEASURES.items():
             assert scores[direction][theirs] == pytest.approx(ours[direction][f"{direction}/{measure}"], abs=6e-6)
-        assert scores[direction]["ndcg_at_10"] == pytest.approx(ours[direction][f"{direction}/ndcg@10"], abs=6e-6)
+        # Equal captions score the same; MTEB takes them in some order, and `evaluate` the mean over all orders.
+        tolerance = 2e-3 if every_caption else 6e-6
+        expected = ours[direction][f"{direction}/ndcg@10"]
+        assert scores[direction]["ndcg_at_10"] == pytest.approx(expected, abs=tolerance)
     CLIENT.showed(
         f"vttdata export DATASET --format mteb{' --every-caption' * every_caption} --out FOLDER; "
         "python FOLDER/task.py mteb/baseline-random-encoder --videos VIDEOS",

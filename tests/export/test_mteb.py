@@ -8,6 +8,7 @@ import datasets
 import pytest
 
 from tests.export.conftest import Write, texts_of
+from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.export import export
 from vttdata.records import Caption
@@ -76,3 +77,12 @@ def test_every_caption_can_be_a_query(dataset: Path, tmp_path: Path) -> None:
     assert load(tmp_path / "x", "qrels")["test"]["corpus-id"][-1] == "video12"
     with pytest.raises(VttdataError):
         export(dataset, "coco", tmp_path / "y", every_caption=True)
+
+
+def test_command_has_the_option(dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", str(dataset), "--format", "mteb", "--split", "test", "--every-caption"]
+    assert main([*command, "--out", str(tmp_path / "x")]) == 0
+    assert "--videos" in capsys.readouterr().err
+    assert len(load(tmp_path / "x", "queries")["test"]) == len(texts_of("video11")) + len(texts_of("video12"))
+    assert main(["export", str(dataset), "--format", "coco", "--every-caption", "--out", str(tmp_path / "y")]) == 2
+    assert not (tmp_path / "y").exists()

@@ -25,7 +25,7 @@ _SHOWN = ("hit_rate_at_1", "hit_rate_at_5", "hit_rate_at_10", "mrr_at_10", "ndcg
 _SUFFIXES = (".mp4", ".webm", ".mkv", ".avi", ".mov", ".MP4")
 
 
-def find_video(folder: Path, name: str, clip: str) -> str:
+def clip_video(folder: Path, name: str, clip: str) -> str:
     """Return the path of a clip's video: under its name in the dataset, without leading folders of it, or by its id.
 
     Raises:
@@ -84,7 +84,7 @@ def _task(direction: str, videos: Path, split: str, language: str) -> AbsTaskRet
             for pair in pairs:
                 query, document = (pair[name] for name in ("query-id", "corpus-id")[:: 1 if to_video else -1])
                 relevant.setdefault(query, {})[document] = pair["score"]
-            paths = [find_video(videos, *each) for each in zip(clips["video"], clips["id"], strict=True)]
+            paths = [clip_video(videos, *each) for each in zip(clips["video"], clips["id"], strict=True)]
             clips = datasets.Dataset.from_dict({"id": clips["id"], "video": paths})
             clips = clips.cast_column("video", datasets.Video())
             corpus, searched = (clips, queries) if to_video else (queries, clips)

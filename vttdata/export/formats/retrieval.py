@@ -18,7 +18,7 @@ from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.formats.msrvtt import write_videodatainfo
-from vttdata.export.formats.webdataset import EmbeddedVideos, video_path
+from vttdata.export.formats.webdataset import EmbeddedVideos, shipped_video
 from vttdata.export.reader import CaptionCounts, ClipReferences
 from vttdata.files.csv_safety import escape_formula
 from vttdata.files.output_file import link_file
@@ -123,7 +123,7 @@ def _add_videos(request: ExportRequest) -> list[str]:
                     continue
                 ending = f".{video.extension}"
                 (folder / f"{clip['video_id']}{ending}").write_bytes(video.content)
-            elif (path := video_path(dataset, clip)) is not None:
+            elif (path := shipped_video(dataset, clip)) is not None:
                 ending = path.suffix
                 with DescribeOSErrors(f"{path}: cannot be read"):
                     link_file(path, folder / f"{clip['video_id']}{ending}")

@@ -42,7 +42,7 @@ for clip in webdataset.WebDataset("{pattern}", shardshuffle=False):
 ```"""
 
 
-class Video(NamedTuple):
+class VideoContent(NamedTuple):
     """Video file: its extension without a dot, and its content."""
 
     extension: str
@@ -83,7 +83,7 @@ def _facts(dataset: DatasetReader, reference: ClipReferences, split: str) -> dic
     return facts | {"split": split, "captions": [text for _, text in reference.references]}
 
 
-def video_path(dataset: DatasetReader, clip: ClipFacts) -> Path | None:
+def shipped_video(dataset: DatasetReader, clip: ClipFacts) -> Path | None:
     """Return the path of a clip's video file beside the tables; None where it has none.
 
     Raises:
@@ -98,12 +98,12 @@ def video_path(dataset: DatasetReader, clip: ClipFacts) -> Path | None:
     return path
 
 
-def _read_video(dataset: DatasetReader, clip: ClipFacts) -> Video | None:
+def _read_video(dataset: DatasetReader, clip: ClipFacts) -> VideoContent | None:
     """Read the video file of a clip beside the tables; None where it has none."""
-    if (path := video_path(dataset, clip)) is None:
+    if (path := shipped_video(dataset, clip)) is None:
         return None
     with DescribeOSErrors(f"{path}: cannot be read"):
-        return Video(path.suffix.lower()[1:], path.read_bytes())
+        return VideoContent(path.suffix.lower()[1:], path.read_bytes())
 
 
 class EmbeddedVideos:
@@ -116,13 +116,13 @@ class EmbeddedVideos:
         self._rows = dataset.rows("videos", split) if split in dataset.configs["videos"] else iter(())
         self._next = next(self._rows, None)
 
-    def take(self, clip: ClipFacts) -> Video | None:
+    def take(self, clip: ClipFacts) -> VideoContent | None:
         """Return the video of the next clip; None where it has none."""
         row = self._next
         if row is None or row["video_id"] != clip["video_id"]:
             return None
         self._next = next(self._rows, None)
-        return Video(_extension(self._dataset, row["video"]["path"]), row["video"]["bytes"])
+        return VideoContent(_extension(self._dataset, row["video"]["path"]), row["video"]["bytes"])
 
 
 def _extension(dataset: DatasetReader, name: object) -> str:
@@ -143,7 +143,7 @@ class _Shards:
         self._clips = self._bytes = 0
         self._keys: set[str] = set()
 
-    def add(self, video_id: str, video: Video | None, facts: Mapping[str, object]) -> None:
+    def add(self, video_id: str, video: VideoContent | None, facts: Mapping[str, object]) -> None:
         """Write a clip: its video and its facts."""
         try:
             text = as_json({**facts, "video": video.extension if video else None}).encode()
