@@ -262,7 +262,8 @@ def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, outp
     from vttdata.compose.foils import read_questions, read_text_pairs
     from vttdata.compose.input_captions import is_table
     from vttdata.compose.question_audit import attack_questions
-    from vttdata.generate.blind.shortcuts import attacks_text, audit_shortcuts
+    from vttdata.dataset.foils.statistics import read_attacks
+    from vttdata.generate.blind.shortcuts import add_published, attacks_text, audit_shortcuts
     from vttdata.load.lookup import find_dataset
     from vttdata.text.lm import load_judges
     from vttdata.text.lm.pretrained import load_encoder
@@ -283,6 +284,10 @@ def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, outp
         config: audit_shortcuts(pairs, texts=training, models=judges, encoder=encode)
         for config, pairs in pairs_of.items()
     }
+    if not is_table(dataset):
+        # Texts and models that the attackers of the card learned from may not be at hand.
+        published = read_attacks(find_dataset(dataset))
+        audits = {config: add_published(attacks, published.get(config, [])) for config, attacks in audits.items()}
     asked = {} if is_table(dataset) else attack_questions(find_dataset(dataset))
     _write_foil_pages(dataset, _AttackedFoils(audits, same_texts, asked), output)
     if not output.as_json:
@@ -348,8 +353,9 @@ def _read_texts(path: Path) -> list[list[str]]:
     from vttdata.files.tables import Columns, read_table
 
     videos: dict[object, list[str]] = {}
-    for line, row in read_table(path, Columns(("caption", "video_id"), (("caption",),))):
+    for line, row in read_table(path, Columns(("caption", "video_id"), (("caption",),), keep_spaces=True)):
         if not isinstance(row.get("caption"), str):
             raise VttdataError(f"{path}:{line}: the column 'caption' should hold a text.")
-        videos.setdefault(str(row["video_id"]) if row.get("video_id") else line, []).append(row["caption"])
+        video = str(row["video_id"]).strip() if row.get("video_id") else line
+        videos.setdefault(video, []).append(row["caption"])
     return list(videos.values())

@@ -280,14 +280,14 @@ def read_text_pairs(reference: str, columns: Mapping[str, str] | None = None) ->
                         pairs.setdefault(config, []).append(TextPair(true, foil, row["video_id"]))
         return pairs
     listed = []
-    known = Columns(("true", "foil", "video_id"), (("true",), ("foil",)), mapping=columns or {})
+    known = Columns(("true", "foil", "video_id"), (("true",), ("foil",)), mapping=columns or {}, keep_spaces=True)
     for line, row in read_table(Path(reference), known):
         for name in ("true", "foil"):
             if row.get(name) is None:
                 raise VttdataError(f"{reference}:{line}: the {name} text is missing; a row has true and foil.")
             if not isinstance(row[name], str):
                 raise VttdataError(f"{reference}:{line}: the column '{name}' should hold a text.")
-        listed.append(TextPair(row["true"], row["foil"], str(row.get("video_id") or line)))
+        listed.append(TextPair(row["true"], row["foil"], str(row.get("video_id") or line).strip()))
     return {"foils": listed}
 
 

@@ -8,6 +8,7 @@ Between commas and semicolons, where cells with the delimiter in them need quote
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,7 +25,7 @@ _TAB_CELL = re.compile(r'"((?:[^"]|"")*+)"(?=\t|\Z)|([^\t]*)')
 
 
 def read_records(
-    place: str, stream: Iterable[str], delimiter: str, first_line: int = 1
+    place: str, stream: Iterable[str], delimiter: str, first_line: int = 1, *, keep_spaces: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each record of a table with the number of its last line. Records are as wide as the first that has text.
 
@@ -33,26 +34,34 @@ def read_records(
         stream: lines with their ends.
         delimiter: a tab, or what else is between cells.
         first_line: number of the first line.
+        keep_spaces: leave the spaces between a delimiter and a text to the cell, unless the first line has such spaces.
 
     Raises:
         VttdataError: when quotes do not fit, or a quoted cell seems to have taken rows; names file and lines.
     """
-    read = _read_tab_records if delimiter == "\t" else _read_quoted_records
-    yield from read(place, stream, delimiter, first_line)
+    if delimiter == "\t":
+        yield from _read_tab_records(place, stream, delimiter, first_line)
+    else:
+        yield from _read_quoted_records(place, stream, delimiter, first_line, keep_spaces=keep_spaces)
 
 
 def _read_quoted_records(
-    place: str, stream: Iterable[str], delimiter: str, first_line: int
+    place: str, stream: Iterable[str], delimiter: str, first_line: int, *, keep_spaces: bool
 ) -> Iterator[tuple[int, list[str]]]:
     csv.field_size_limit(MAX_CELL_CHARACTERS)
     lines: list[str] = []
+    remaining = iter(stream)
+    start = list[str]()
+    while not "".join(start).strip() and (line := next(remaining, "")):
+        start.append(line)
 
     def keep_lines() -> Iterator[str]:
-        for line in stream:
+        for line in itertools.chain(start, remaining):
             lines.append(line)
             yield line
 
-    reader = csv.reader(keep_lines(), delimiter=delimiter, strict=True, skipinitialspace=True)
+    skips_spaces = not keep_spaces or f"{delimiter} " in "".join(start)
+    reader = csv.reader(keep_lines(), delimiter=delimiter, strict=True, skipinitialspace=skips_spaces)
     width, number, is_spaced = 0, first_line - 1, False
     try:
         for cells in reader:

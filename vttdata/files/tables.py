@@ -69,6 +69,7 @@ class Columns:
         mapping: name -> name of that column in the table, as the user says; none where the user cannot.
         any_table: the mapping is for several tables, so that in one of them a required column may have its usual name.
         others: columns that are left out; any further one that resembles a name is refused. None leaves out all.
+        keep_spaces: cells have the spaces around their text that the file has, for readers to whom these tell something.
     """
 
     names: Sequence[str] = ()
@@ -77,6 +78,7 @@ class Columns:
     mapping: Mapping[str, str] | None = None
     any_table: bool = False
     others: Sequence[str] | None = None
+    keep_spaces: bool = False
 
     def lay_out(self, header: Sequence[str], location: str, *, partial: bool = False) -> dict[str, str]:
         """Return the column of a header, or key of a JSON object, behind each name of a row.
@@ -154,8 +156,8 @@ def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_optio
 def read_table(path: Path, columns: Columns = Columns(), *, short_rows: bool = False) -> Iterator[tuple[int, Row]]:
     """Yield `(line number, row)` for each row of a table.
 
-    Rows of delimited tables contain texts without surrounding spaces (empty cells are None); rows of JSON contain JSON
-    values. A row has the known columns that the table has. In a JSON list, objects are numbered instead of lines.
+    Rows of delimited tables contain texts without surrounding spaces, unless the reader keeps them (cells without text
+    are None); rows of JSON contain JSON values. A row has the known columns that the table has. In a JSON list, objects are numbered instead of lines.
 
     Args:
         path: CSV with commas, semicolons or tabs, TSV, JSON lines, or a JSON list of objects, by its extension; UTF-8
@@ -262,7 +264,7 @@ def parse_delimited(
     short_rows: bool = False,
 ) -> Iterator[tuple[int, Row]]:
     """Yield the rows of CSV or TSV with a known delimiter as `read_table` does; the stream begins at `first_line`."""
-    records = read_records(location, stream, delimiter, first_line)
+    records = read_records(location, stream, delimiter, first_line, keep_spaces=columns.keep_spaces)
     line, header = next(((line, cells) for line, cells in records if any(map(str.strip, cells))), (first_line, []))
     if not header:
         return
@@ -279,7 +281,9 @@ def parse_delimited(
     for line, cells in records:
         if len(cells) != width:
             _fit(cells, header, delimiter, f"{location}:{line}", short_rows=short_rows)
-        row = {name: cells[index].strip() or None for name, index in cells_of}
+        row: Row = {name: cells[index].strip() or None for name, index in cells_of}
+        if columns.keep_spaces:
+            row = {name: text and cells[index] for (name, index), text in zip(cells_of, row.values(), strict=True)}
         for name in decimals:
             if (number := row[name]) is not None and _DECIMAL_COMMA.fullmatch(number):
                 row[name] = number.replace(",", ".")

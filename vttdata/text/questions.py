@@ -17,7 +17,7 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import fold_name, read_table
+from vttdata.files.tables import Columns, fold_name, read_table
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.json_types import Row
 
@@ -48,12 +48,15 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 is written, so that nothing needs to be decided.
 """
 
+# Texts that blind attackers see, whose spaces may tell the answer.
+_ATTACKED = frozenset({"question", "options"})
+
 # Columns of single options: option_0, option1, a0 (NExT-QA), A.
 _OPTION = re.compile(r"(?:option_?|a)(\d)|([a-j])")
 # A space may be missing after the mark, but not after that of a number, which would be one with decimals.
 _OPTION_LINE = re.compile(
     r"\s*\(?(?P<label>(?:(?:option|sentence|caption|choice|answer)\s+)?(?P<mark>[A-Ja-j]|[0-9]{1,2}))\)?\s*[.:)](?:\s+|(?<![0-9].))"
-    r"(?P<text>\S.*)",
+    r"(?P<text>\S(?s:.*))",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.):]?")
@@ -150,7 +153,7 @@ def split_option_lines(text: str) -> LinedOptions | None:
         found = [match for match in matches[start:] if match]
         marks = [match["mark"].upper() for match in found]
         if marks in ([*letters(len(found))], [str(number + 1) for number in range(len(found))]):
-            options = tuple(match["text"].strip() for match in found)
+            options = tuple(match["text"] for match in found)
             return LinedOptions("\n".join(lines[:start]), options, tuple(match["label"].strip() for match in found))
     return None
 
@@ -292,7 +295,7 @@ def read_question_table(path: Path, columns: Mapping[str, str] | None = None) ->
     if unknown is not None:
         raise VttdataError(f"columns: a table of questions has no column {unknown!a}; it has {', '.join(COLUMNS)}.")
     rows: list[tuple[str, Row, str, Choices]] = []
-    for line, raw in read_table(path):
+    for line, raw in read_table(path, Columns(keep_spaces=True)):
         folded = {fold_name(name): value for name, value in raw.items()}
         missing = next((column for column in (columns or {}).values() if fold_name(column) not in folded), None)
         if missing is not None and not rows:
@@ -316,7 +319,8 @@ def _name_cells(folded: Row, columns: Mapping[str, str]) -> Row:
         names = [fold_name(columns[name])] if name in columns else usual
         column = next((column for column in names if folded.get(column) is not None), None)
         if column is not None:
-            cells[name] = folded[column]
+            value = folded[column]
+            cells[name] = value.strip() if isinstance(value, str) and name not in _ATTACKED else value
     return cells
 
 
@@ -336,7 +340,7 @@ def _read_choices(location: str, folded: Row, cells: Row) -> tuple[str, Choices]
     if not options and fold_text(str(cells.get("answer", cells.get("answer_text", "")))) in YES_NO:
         options = list(YES_NO)
     texts = [option if isinstance(option, str) else _text_of(option) for option in options]
-    usable = [text.strip() for text in texts if text is not None and text.strip()]
+    usable = [text for text in texts if text is not None and text.strip()]
     if len(usable) < len(texts) or not MIN_OPTIONS <= len(usable) <= MAX_OPTIONS:
         raise VttdataError(
             f"{location}: two or more options are expected, at most {MAX_OPTIONS}, as texts; found {str(options)[:80]}."
@@ -344,7 +348,7 @@ def _read_choices(location: str, folded: Row, cells: Row) -> tuple[str, Choices]
     labelled = [_OPTION_LINE.fullmatch(text) for text in usable]
     marks = [match["mark"].upper() for match in labelled if match]
     if marks == [*letters(len(usable))]:
-        usable = [match["text"].strip() for match in labelled if match]
+        usable = [match["text"] for match in labelled if match]
     return question, Choices(usable, letters(len(usable)))
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.generate.blind.attacker import TextPair, load_attackers
+from vttdata.generate.blind.attacker import AttackedPairs, TextPair, load_attackers
+from vttdata.generate.blind.attackers.cooccurrence import measure_association
 from vttdata.generate.blind.learning import cross_fit, logistic_regression
 from vttdata.generate.blind.shortcuts import Attack, attacks_text, audit_shortcuts, stack_margins
 
@@ -151,12 +152,15 @@ def test_texts_of_one_video_are_read_together() -> None:
     texts = [
         [f"There is a {word}." for word in draw.sample(topic, 4)] for topic in (KITCHEN, SPORT) for _ in range(100)
     ]
-    found = attacks(odd_topics()[:80], texts={0: texts})
-    assert found["cooccurrence"].accuracy > 0.9
-    assert (
-        attacks(odd_topics()[:80], texts={0: [[text] for video in texts for text in video]})["cooccurrence"].accuracy
-        < found["cooccurrence"].accuracy
-    )
+    assert association_accuracy(texts) > 0.9
+    assert association_accuracy([[text] for video in texts for text in video]) < association_accuracy(texts)
+
+
+def association_accuracy(texts: list[list[str]]) -> float:
+    """Return how often words of another topic are told by the texts alone."""
+    attacked = AttackedPairs(odd_topics()[:80], {0: texts})
+    margins = cross_fit(measure_association(attacked), attacked.folds, logistic_regression)
+    return float(((np.sign(margins[attacked.folds, np.arange(80)]) + 1) / 2).mean())
 
 
 def test_word_that_is_always_false_is_found_by_its_prior() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.reading import read_description
@@ -107,6 +108,24 @@ def write_attacks(dataset: Path, attacks: Mapping[str, Sequence[Attack | Questio
     content = {config: [attack.as_json() for attack in results] for config, results in attacks.items()}
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     (dataset / SHORTCUTS).write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_attacks(dataset: Path) -> dict[str, list[Attack]]:
+    """Return the attacks on each configuration of pairs that a dataset was published with.
+
+    Nothing where its files are not those of its manifest, since the attacks may be on other pairs.
+    """
+    try:
+        if not (dataset / SHORTCUTS).exists() or find_damage(dataset):
+            return {}
+        content: JsonObject = json.loads(read_description(dataset, SHORTCUTS))
+        return {
+            config: [Attack.from_json(attack) for attack in attacks if "unavailable" not in attack]
+            for config, attacks in content.items()
+            if config != "questions"
+        }
+    except (VttdataError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return {}
 
 
 def read_worst_attacks(dataset: Path) -> dict[str, JsonObject]:

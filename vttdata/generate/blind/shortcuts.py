@@ -6,12 +6,13 @@ A low accuracy says nothing of attackers that were not tried.
 
 from __future__ import annotations
 
+import itertools
+import math
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -40,9 +41,12 @@ from vttdata.text.lm import Scorer
 ENSEMBLE = "ensemble"
 # Accuracy above which a set counts as open to an attacker, where the whole 95 % interval is above it.
 MAX_ACCURACY = 0.55
+# Half of an interval beyond which a set that is not open has too few pairs to tell.
+MAX_HALF_WIDTH = 0.05
 
 HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it decides", "learned from")
 
+_OF_PAIRS = "pairs of other videos"
 _MAX_SCALED_MARGIN = 3.0
 _SAMPLED_PAIRS = 100
 # First words of the Unicode names of letters of scripts that put no spaces between words.
@@ -64,7 +68,7 @@ class Attack:
     """Result of a blind attacker: its name, how it decides, and the counts of pairs that it is right on.
 
     The 95 % interval of its accuracy is by drawing videos with replacement. `unavailable` says why it could not try the
-    set; empty where it did.
+    set; empty where it did. `from_card` says that the attack is that of the set's card, by texts that are not at hand.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Attack:
     interval: tuple[float, float]
     learned_from: str = "pairs of other videos"
     unavailable: str = ""
+    from_card: bool = False
 
     @property
     def accuracy(self) -> float:
@@ -83,6 +88,14 @@ class Attack:
     def open(self) -> bool:
         """True if the accuracy is above `MAX_ACCURACY` with its whole interval."""
         return self.interval[0] > MAX_ACCURACY
+
+    @property
+    def verdict(self) -> Literal["open", "withstood", "too few pairs"]:
+        """``open``, ``withstood``, or ``too few pairs`` where the interval is too wide to tell."""
+        if self.open:
+            return "open"
+        low, high = self.interval
+        return "withstood" if high - low <= 2 * MAX_HALF_WIDTH else "too few pairs"
 
     def as_json(self) -> JsonObject:
         """Return plain values, rounded to six digits; of an attacker that is unavailable only why."""
@@ -98,7 +111,23 @@ class Attack:
             "accuracy": round(self.accuracy, 6),
             "low": round(low, 6),
             "high": round(high, 6),
+            "verdict": self.verdict,
+            **({"from_card": True} if self.from_card else {}),
         }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Attack:
+        """Return the attack of a card from its plain values; it must not be unavailable.
+
+        Raises:
+            LookupError, TypeError, ValueError: when they are not those of `as_json`.
+        """
+        name, meaning = str(values["attacker"]), str(values["meaning"])
+        pairs, ties = int(values["pairs"]), int(values["ties"])
+        wins = round(float(values["accuracy"]) * pairs - ties / 2)
+        interval = float(values["low"]), float(values["high"])
+        learned_from = str(values["learned_from"])
+        return cls(name, meaning, PairAccuracy(pairs, wins, ties), interval, learned_from, from_card=True)
 
 
 def audit_shortcuts(
@@ -111,11 +140,14 @@ def audit_shortcuts(
 ) -> list[Attack]:
     """Let every blind attacker try a set, and their ensemble.
 
+    Whoever has the set may learn how people write from the true texts of its pairs, whatever else there is to read. So
+    attackers that read learn from these, and, where there are others, from those as well, each by itself; of both the
+    one is reported that is right more often. The ensemble is stacked for each, too.
+
     Args:
         pairs: the set.
-        texts: fold -> true texts of other videos, those of one video together, from which attackers learn how people
-            write; the models behind the foils must not have been trained on them. If omitted, the true texts of other
-            pairs serve.
+        texts: fold -> true texts of other videos, those of one video together; the models behind the foils must not
+            have been trained on them.
         models: further language models by name, such as one of another family than the one that scored the foils.
         encoder: of sentences; without one the attacker that needs it is unavailable.
         watch: is given the attackers and what they do, and gives them back one by one, to show progress.
@@ -129,48 +161,73 @@ def audit_shortcuts(
             text twice, or texts without spaces between words; or when SciPy is not installed.
     """
     check_pairs(pairs)
-    attacked = AttackedPairs(pairs, texts, encoder)
-    of_others = "true texts of pairs of other videos"
+    sources = {f"{_OF_PAIRS} and their true texts": AttackedPairs(pairs, None, encoder)}
     if texts is not None:
-        of_others = f"texts of {sum(map(len, texts.values())):,} other videos"
-    members: list[_Guess] = []
-    unavailable = []
+        videos = sum(map(len, texts.values()))
+        sources[f"{_OF_PAIRS}, texts of {videos:,} other videos"] = AttackedPairs(pairs, texts, encoder)
+    by_source: dict[str, list[_Guess]] = {source: [] for source in sources}
+    unavailable: dict[str, Attack] = {}
     meanings = ATTACKERS.descriptions()
     for name, attacker in watch([*load_attackers().items()], "attackers"):
-        learned_from = "pairs of other videos" + (f", {of_others}" if attacker.reads_texts else "")
-        try:
-            margins = cross_fit(attacker.differences(attacked), attacked.folds, attacker.learn)
-        except AttackerUnavailableError as error:
-            unavailable.append(
-                Attack(name, meanings[name], PairAccuracy(0, 0, 0), (0.0, 0.0), learned_from, str(error))
-            )
-            continue
-        members.append(_Guess(name, meanings[name], learned_from, margins))
+        guess = None
+        for source, attacked in sources.items():
+            if guess is None or attacker.reads_texts:
+                try:
+                    margins = cross_fit(attacker.differences(attacked), attacked.folds, attacker.learn)
+                except AttackerUnavailableError as error:
+                    unavailable[name] = Attack(
+                        name, meanings[name], PairAccuracy(0, 0, 0), (0.0, 0.0), source, str(error)
+                    )
+                    continue
+                guess = _Guess(name, meanings[name], source if attacker.reads_texts else _OF_PAIRS, margins)
+            by_source[source].append(guess)
+    attacked = next(iter(sources.values()))
     for name, model in (models or {}).items():
         margin = perplexity_margins([pair.true for pair in pairs], [pair.foil for pair in pairs], model)
         margins = np.tile(margin, (int(attacked.folds.max()) + 1, 1))
-        members.append(_Guess(name, "Which text is likelier by this model", "nothing of this set", margins))
-    stacked = stack_margins(np.array([member.margins for member in members]), attacked.folds)
-    meaning = f"Logistic regression on the margins of the other {len(members)}"
-    guesses = [_Guess(ENSEMBLE, meaning, "pairs of other videos", stacked)]
-    own_fold = attacked.folds, np.arange(len(pairs))
-    guesses += [member._replace(margins=member.margins[own_fold]) for member in members]
-    right = np.array([(np.sign(guess.margins) + 1) / 2 for guess in guesses])
-    ensemble, *attacks = [
-        Attack(
-            guess.name,
-            guess.meaning,
-            pairwise_accuracy(guess.margins, np.zeros(len(pairs))),
-            interval,
-            guess.learned_from,
-        )
-        for guess, interval in zip(guesses, share_intervals(right, attacked.videos), strict=True)
+        judge = _Guess(name, "Which text is likelier by this model", "nothing of this set", margins)
+        for members in by_source.values():
+            members.append(judge)
+    ensembles = []
+    for source, members in by_source.items():
+        stacked = stack_margins(np.array([member.margins for member in members]), attacked.folds)
+        meaning = f"Logistic regression on the margins of the other {len(members)}"
+        ensembles.append(_Guess(ENSEMBLE, meaning, source, np.tile(stacked, (len(members[0].margins), 1))))
+    attacks = keep_worst(
+        _judge([*ensembles, *itertools.chain.from_iterable(by_source.values())], attacked.folds, attacked.videos)
+    )
+    tried = {attack.name for attack in attacks}
+    return [*attacks, *(attack for name, attack in unavailable.items() if name not in tried)]
+
+
+def add_published(attacks: Sequence[Attack], published: Sequence[Attack]) -> list[Attack]:
+    """Return of each attacker the worse of the attack here and the one that a set was published with."""
+    tried = keep_worst([*(attack for attack in attacks if not attack.unavailable), *published])
+    names = {attack.name for attack in tried}
+    return [*tried, *(attack for attack in attacks if attack.unavailable and attack.name not in names)]
+
+
+def _judge(guesses: Sequence[_Guess], folds: Integers, videos: Integers) -> list[Attack]:
+    """Return the attacks that guesses are, each pair guessed by what was learned without its fold."""
+    margins = np.array([guess.margins[folds, np.arange(len(folds))] for guess in guesses])
+    intervals = share_intervals((np.sign(margins) + 1) / 2, videos)
+    return [
+        Attack(guess.name, guess.meaning, pairwise_accuracy(row, np.zeros(len(folds))), interval, guess.learned_from)
+        for guess, row, interval in zip(guesses, margins, intervals, strict=True)
     ]
-    return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name)), *unavailable]
+
+
+def keep_worst(attacks: Iterable[Attack]) -> list[Attack]:
+    """Return of each attacker the attack that is right most often, the ensemble first, then by accuracy and name."""
+    worst: dict[str, Attack] = {}
+    for attack in attacks:
+        if attack.name not in worst or attack.accuracy > worst[attack.name].accuracy:
+            worst[attack.name] = attack
+    return sorted(worst.values(), key=lambda attack: (attack.name != ENSEMBLE, -attack.accuracy, attack.name))
 
 
 class _Guess(NamedTuple):
-    """Margins of an attacker: folds x pairs, each by what was learned for a fold, or those of each pair's own fold."""
+    """Margins of an attacker: folds x pairs, each by what was learned for a fold."""
 
     name: str
     meaning: str
@@ -187,7 +244,7 @@ def check_pairs(pairs: Sequence[TextPair]) -> None:
     same = next((pair for pair in pairs if pair.true == pair.foil), None)
     if same is not None:
         raise VttdataError(f"A pair of video {same.video_id[:80]!a} has one text twice: {same.true[:80]!a}.")
-    letters = [letter for pair in islice(pairs, _SAMPLED_PAIRS) for letter in pair.true if letter.isalpha()]
+    letters = [letter for pair in itertools.islice(pairs, _SAMPLED_PAIRS) for letter in pair.true if letter.isalpha()]
     scripts = [unicodedata.name(letter, "").partition(" ")[0] for letter in letters]
     unspaced = [script for script in scripts if script in _UNSPACED_SCRIPTS]
     if len(unspaced) * 2 > len(letters):
@@ -238,10 +295,16 @@ def attack_sentences(attacks: Sequence[Attack], same_texts: int = 0) -> str:
         f"An ensemble of {len(members)} blind attackers, tried on videos that they did not learn from, is right on "
         f"{ensemble.accuracy:.3f} of {ensemble.result.pairs:,} pairs (95 % interval {low:.3f}-{high:.3f})"
     )
-    if ensemble.open:
+    if ensemble.verdict == "open":
         verdict = f", above {MAX_ACCURACY:.2f}: the set is open to blind solving."
-    else:
+    elif ensemble.verdict == "withstood":
         verdict = f", not above {MAX_ACCURACY:.2f} with certainty. An attacker outside this suite may find more."
+    else:
+        needed = math.ceil(ensemble.result.pairs * ((high - low) / 2 / MAX_HALF_WIDTH) ** 2)
+        verdict = (
+            f". So few pairs cannot tell whether it is open: an interval of {MAX_HALF_WIDTH:.2f} to either side takes "
+            f"some {needed:,}."
+        )
     opened = [attack.name for attack in members if attack.open]
     alone = f" Alone, above {MAX_ACCURACY:.2f}: {', '.join(opened)}." if opened else ""
     left_out = f" Left out were pairs whose true text and foil are the same: {same_texts:,}." if same_texts else ""
@@ -256,6 +319,9 @@ def attacks_text(attacks: Sequence[Attack], same_texts: int = 0) -> str:
     for attack in tried:
         learned.setdefault(attack.learned_from, []).append(attack.name)
     notes = [f"Learned from {source}: {', '.join(names)}." for source, names in learned.items()]
+    from_card = [attack.name for attack in tried if attack.from_card]
+    if from_card:
+        notes.append(f"As on the card, by texts or models that are not at hand: {', '.join(from_card)}.")
     notes += [f"Unavailable: {attack.name} ({attack.unavailable})." for attack in attacks if attack.unavailable]
     paragraphs = [textwrap.fill(text, 100) for text in (" ".join(notes), attack_sentences(attacks, same_texts))]
     return "\n\n".join([table, *paragraphs])

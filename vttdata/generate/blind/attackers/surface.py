@@ -93,4 +93,4 @@ def compare_forms(attacked: AttackedPairs) -> Matrix:
     return sparse_matrix(rows)
 
 
-ATTACKER = BlindAttacker(compare_forms)
+ATTACKER = BlindAttacker(compare_forms, reads_texts=True)
