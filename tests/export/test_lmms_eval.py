@@ -23,7 +23,7 @@ from vttdata.export import export, lmms_eval_utils
 from vttdata.export.files import LINE_BREAKS
 
 
-def load_task(path: Path) -> dict[str, Any]:
+def load_exported_task(path: Path) -> dict[str, Any]:
     def imported(loader: Any, node: Any) -> Any:
         module, function = loader.construct_scalar(node).split(".")
         spec = importlib.util.spec_from_file_location(module, path.parent / f"{module}.py")
@@ -66,7 +66,7 @@ def task(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
     monkeypatch.setenv("VTTDATA_VIDEOS", str(videos))
     monkeypatch.setitem(sys.modules, "lmms_eval", None)
     export(dataset, "lmms-eval", tmp_path / "x")
-    return load_task(tmp_path / "x/vttdata_small_test.yaml")
+    return load_exported_task(tmp_path / "x/vttdata_small_test.yaml")
 
 
 def test_task_has_the_keys_of_lmms_eval(task: dict[str, Any]) -> None:

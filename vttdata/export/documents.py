@@ -261,7 +261,7 @@ def left_out_notes(request: ExportRequest, task: HarnessTask, documents: int) ->
     return [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
 
 
-def load_task(folder: Path) -> HarnessTask:
+def load_exported_task(folder: Path) -> HarnessTask:
     """Read the task of an export.
 
     Raises:

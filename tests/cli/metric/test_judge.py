@@ -15,7 +15,7 @@ import pytest
 
 from tests.helpers.leaking_dataset import write_leaking_dataset
 from vttdata.cli.main import main
-from vttdata.evaluate.meta.judging import Agreement
+from vttdata.evaluate.meta.judging import JudgeAgreement
 from vttdata.statistics.agreement import krippendorff_alpha
 
 Run = Callable[..., Any]
@@ -237,7 +237,7 @@ def test_alpha_of_standardised_scores_is_krippendorffs() -> None:
     draws = random.Random(3)
     judge = [draws.gauss(0, 1) for _ in range(40)]
     people = [value + draws.gauss(0, 1) for value in judge]
-    agreement = Agreement.of(*(np.array(side) for side in (judge, people)))
+    agreement = JudgeAgreement.of(*(np.array(side) for side in (judge, people)))
 
     def standardise(side: list[float]) -> list[float]:
         mean = sum(side) / len(side)

@@ -14,7 +14,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState, generate
 
 from vttdata.evaluate.harness.scoring import ID_COLUMNS, log_answer, score_logged
-from vttdata.export.documents import HarnessTask, load_documents, load_task
+from vttdata.export.documents import HarnessTask, load_documents, load_exported_task
 from vttdata.export.lmms_eval_utils import find_video
 from vttdata.text.questions import letters
 
@@ -30,7 +30,7 @@ def make_task(folder: Path) -> Task:
         VttdataError: if a file of the export is missing.
         FileNotFoundError: if a video is.
     """
-    task, documents = load_task(folder), load_documents(folder)
+    task, documents = load_exported_task(folder), load_documents(folder)
     samples = [_sample(task, document, find_video(document, folder)) for document in documents]
     return Task(
         dataset=MemoryDataset(samples, name=task.name),
@@ -58,7 +58,7 @@ def _sample(task: HarnessTask, document: Mapping[str, Any], video: str) -> Sampl
 @metric  # type: ignore[untyped-decorator] # inspect_ai need not be installed
 def vttdata_scores(folder: str) -> Metric:
     """Compute the scores that `vttdata evaluate` gives to the answers of all samples."""
-    task, documents = load_task(Path(folder)), _by_id(folder)
+    task, documents = load_exported_task(Path(folder)), _by_id(folder)
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         logged = [each.score.metadata for each in scores]
@@ -73,7 +73,7 @@ def vttdata_scorer(folder: str) -> Scorer:
 
     A sample's value is whether its answer is right; of captions ROUGE-L, which a single caption has.
     """
-    task, documents = load_task(Path(folder)), _by_id(folder)
+    task, documents = load_exported_task(Path(folder)), _by_id(folder)
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         document = documents[str(state.sample_id)]
@@ -85,6 +85,6 @@ def vttdata_scorer(folder: str) -> Scorer:
 
 
 def _by_id(folder: str) -> dict[str, Mapping[str, Any]]:
-    column = ID_COLUMNS[load_task(Path(folder)).kind]
+    column = ID_COLUMNS[load_exported_task(Path(folder)).kind]
     documents: Sequence[Mapping[str, Any]] = load_documents(Path(folder))
     return {str(document[column]): document for document in documents}

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from vttdata.evaluate.harness.scoring import ID_COLUMNS, log_answer, score_logged
-from vttdata.export.documents import HarnessTask, load_task
+from vttdata.export.documents import HarnessTask, load_exported_task
 from vttdata.export.lmms_eval_utils import find_video
 
 Document = dict[str, Any]
@@ -32,7 +32,7 @@ class TaskFunctions:
     @cached_property
     def task(self) -> HarnessTask:
         """What is asked."""
-        return load_task(self._folder)
+        return load_exported_task(self._folder)
 
     @cached_property
     def documents(self) -> dict[str, Document]:

@@ -1,4 +1,4 @@
-"""Dataset class for VLMEvalKit over the documents of an export; its ``run.py`` calls `run`."""
+"""Dataset class for VLMEvalKit over the documents of an export; its ``run.py`` calls `run_export`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vlmeval.smp import LMUDataRoot, load
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.harness.scoring import log_answer, score_logged
-from vttdata.export.documents import load_documents, load_task
+from vttdata.export.documents import load_documents, load_exported_task
 from vttdata.export.lmms_eval_utils import find_video
 from vttdata.json_types import JsonObject
 
@@ -30,7 +30,7 @@ class ExportedDataset(VideoBaseDataset):  # type: ignore[misc] # VLMEvalKit has 
 
     def __init__(self, folder: Path, frames: int = 0) -> None:
         self.folder = folder
-        self.task = load_task(folder)
+        self.task = load_exported_task(folder)
         self.documents = load_documents(folder)
         super().__init__(dataset=self.task.name, nframe=frames)
 
@@ -92,7 +92,9 @@ class ExportedDataset(VideoBaseDataset):  # type: ignore[misc] # VLMEvalKit has 
         with path.with_name(f"{path.stem}_answers.jsonl").open("w", encoding="utf-8", newline="\n") as stream:
             stream.writelines(json.dumps(row) + "\n" for row in logged)
         scores = score_logged(self.task, documents, logged)
-        path.with_name(f"{path.stem}_scores.json").write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
+        path.with_name(f"{path.stem}_scores.json").write_text(
+            json.dumps(scores, indent=1) + "\n", encoding="utf-8", newline="\n"
+        )
         return scores
 
 
@@ -100,7 +102,7 @@ def _text(prediction: object) -> str:
     return prediction if isinstance(prediction, str) else ""
 
 
-def run(folder: Path) -> None:
+def run_export(folder: Path) -> None:
     """Register an export with VLMEvalKit and run its ``run.py`` with the options of the command line.
 
     Raises:
@@ -112,8 +114,8 @@ def run(folder: Path) -> None:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--frames", type=int, default=0)
     ours, theirs = parser.parse_known_args()
-    name = load_task(folder).name
-    register(folder, ours.frames)
+    name = load_exported_task(folder).name
+    register_export(folder, ours.frames)
     # Files of JSON keep every prediction as it is, where tables read some of them as missing values.
     os.environ.setdefault("PRED_FORMAT", "json")
     sys.argv = [str(program), *([] if "--data" in theirs else ["--data", name]), *theirs]
@@ -121,10 +123,10 @@ def run(folder: Path) -> None:
     runpy.run_path(str(program), run_name="__main__")
 
 
-def register(folder: Path, frames: int = 0) -> None:
+def register_export(folder: Path, frames: int = 0) -> None:
     """Make VLMEvalKit know the dataset of an export by its name."""
 
     def build(**options: JsonObject) -> ExportedDataset:  # noqa: ARG001
         return ExportedDataset(folder, frames)
 
-    supported_video_datasets[load_task(folder).name] = build
+    supported_video_datasets[load_exported_task(folder).name] = build

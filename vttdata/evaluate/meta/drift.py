@@ -67,6 +67,7 @@ def measure_quality_drift(
         chosen = draw_drift_set(table, levels, number, seed)
         for name, scores in columns.items():
             rows = chosen & np.isfinite(scores.items)
-            values = correlate_draws(scores.items[rows], table.raw[rows], table.sources[rows], draws.weights)
+            both = [scores.items[rows], table.raw[rows]]
+            [values] = correlate_draws(both, [(0, 1)], table.sources[rows], draws.weights)
             drift[name][number] = estimate_draws(values["kendall_b"], int(rows.sum()))
     return drift

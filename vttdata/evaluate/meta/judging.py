@@ -22,7 +22,7 @@ from vttdata.evaluate.meta.controls import ControlKey, count_control_wins, is_co
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.stress import StressResult
-from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_verdicts
+from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_judges
 from vttdata.evaluate.report import check_folder, plain_values, report_folder
 from vttdata.files.table_formats import Table, as_markdown, as_plain, printable
 from vttdata.json_types import JsonObject
@@ -46,7 +46,7 @@ _ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class JudgeAgreement:
     """How far a judge and people agree on the captions that both rated.
 
     Fields:
@@ -64,7 +64,7 @@ class Agreement:
     alpha: float
 
     @classmethod
-    def of(cls, judge: Floats, people: Floats) -> Agreement:
+    def of(cls, judge: Floats, people: Floats) -> JudgeAgreement:
         """Compare finite scores, ``(n,)`` each."""
         n = len(judge)
         if n < 2 or np.ptp(judge) == 0 or np.ptp(people) == 0:
@@ -89,12 +89,12 @@ class SystemResult:
 
     mean: CorrectedMean
     places: tuple[int, int]
-    agreement: Agreement
+    agreement: JudgeAgreement
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Difference of two systems, the better one first: corrected, and by people alone; p-values by Holm, 1979."""
+class SystemDifference:
+    """SystemDifference of two systems, the better one first: corrected, and by people alone; p-values by Holm, 1979."""
 
     first: str
     second: str
@@ -104,7 +104,7 @@ class Difference:
 
 
 @dataclass(slots=True)
-class JudgedSet:
+class CorrectedSet:
     """A judge on one set of judgments.
 
     Fields:
@@ -122,10 +122,10 @@ class JudgedSet:
     name: str
     judge: str
     human: str
-    agreement: Agreement
+    agreement: JudgeAgreement
     length: float
     systems: dict[str, SystemResult]
-    differences: list[Difference]
+    differences: list[SystemDifference]
     notes: list[str] = field(default_factory=list)
 
 
@@ -156,7 +156,7 @@ class JudgeReport:
 
     target: Target
     judges: dict[str, JudgeChecks] = field(default_factory=dict)
-    sets: list[JudgedSet] = field(default_factory=list)
+    sets: list[CorrectedSet] = field(default_factory=list)
     signatures: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
@@ -223,7 +223,7 @@ def judge_systems(
 
     Args:
         inputs: sets of judgments, see `evaluate_metrics`, and folders of controls, see `make_controls`.
-        verdicts: table of a judge, see `read_verdicts`.
+        verdicts: table of a judge, see `read_judges`.
         metrics: metrics that are the judges instead, by name.
         target: what means are of, see `correct_means`.
         candidates: table of the captions of systems, for judgments without texts; a judge may score those that people
@@ -269,7 +269,7 @@ def _add_judges(
     keys: Sequence[ControlKey],
     settings: ComparisonSettings,
 ) -> None:
-    for judge in read_verdicts(file):
+    for judge in read_judges(file):
         report.judges[judge.name] = _check_judge(judge, keys, settings)
         report.signatures[judge.name] = f"judge:{judge.name}|prompt:{judge.prompt}|file:{file.name}"
         report.sets += [_judge_set(join_verdicts(table, judge, file), judge.name, report.target) for table in tables]
@@ -379,7 +379,7 @@ def join_verdicts(table: JudgmentTable, judge: Judge, file: Path) -> _Judged:
     return _Judged(joined, np.array([[scores.get(key, math.nan)] for key in keys]), notes)
 
 
-def _judge_set(judged: _Judged, judge: str, target: Target) -> JudgedSet:
+def _judge_set(judged: _Judged, judge: str, target: Target) -> CorrectedSet:
     table = judged.table
     human = table.headline.human if table.headline.human in table.human_scores else "raw"
     people = table.human_scores[human]
@@ -414,29 +414,29 @@ def _judge_set(judged: _Judged, judge: str, target: Target) -> JudgedSet:
         name: SystemResult(
             means.means[number_of[name]],
             _places(name, len(names), differences),
-            Agreement.of(combined[both & (every == name)], people[both & (every == name)]),
+            JudgeAgreement.of(combined[both & (every == name)], people[both & (every == name)]),
         )
         for name in sorted(names, key=lambda name: -means.means[number_of[name]].corrected.value)
     }
-    agreement = Agreement.of(combined[both], people[both])
+    agreement = JudgeAgreement.of(combined[both], people[both])
     length = _length_bias(table, combined, people, both)
-    return JudgedSet(table.name, judge, human, agreement, length, systems, differences, notes)
+    return CorrectedSet(table.name, judge, human, agreement, length, systems, differences, notes)
 
 
-def _differences(names: Sequence[str], means: CorrectedMeans) -> list[Difference]:
+def _differences(names: Sequence[str], means: CorrectedMeans) -> list[SystemDifference]:
     order = sorted(range(len(names)), key=lambda number: -means.means[number].corrected.value)
     pairs = list(itertools.combinations(order, 2))
     corrected = {pair: means.difference(*pair) for pair in pairs}
     adjusted = holm({f"{a} {b}": value.p for (a, b), value in corrected.items() if not math.isnan(value.p)})
     return [
-        Difference(
+        SystemDifference(
             names[a], names[b], corrected[a, b], means.difference(a, b, judge=False), adjusted.get(f"{a} {b}", math.nan)
         )
         for a, b in pairs
     ]
 
 
-def _places(name: str, number: int, differences: Sequence[Difference]) -> tuple[int, int]:
+def _places(name: str, number: int, differences: Sequence[SystemDifference]) -> tuple[int, int]:
     decided = [one for one in differences if one.corrected_p < _ALPHA]
     return (
         1 + sum(one.second == name for one in decided),
@@ -488,7 +488,7 @@ def _describe_judge(name: str, checks: JudgeChecks) -> tuple[list[str], Table | 
     return lines, table
 
 
-def _describe_set(judged: JudgedSet, target: Target) -> list[tuple[list[str], Table | None]]:
+def _describe_set(judged: CorrectedSet, target: Target) -> list[tuple[list[str], Table | None]]:
     agreement = judged.agreement
     what = "videos like these" if target == "population" else "exactly these captions"
     lines = [

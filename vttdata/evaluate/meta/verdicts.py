@@ -29,7 +29,7 @@ _FIXED = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d+\.\d+\.\d+|(?<![0-9a-z])[0-9a-f]{7,
 _DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{8,64}", re.I)
 
 
-class Verdict(NamedTuple):
+class JudgeVerdict(NamedTuple):
     """Score of a caption by a judge.
 
     Fields:
@@ -83,7 +83,7 @@ class Judge:
     name: str
     prompt: str
     dates: tuple[str, str]
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[JudgeVerdict]
 
     def scores(self) -> dict[tuple[str, str], float]:
         """Return (system, item) -> mean over repeats."""
@@ -110,7 +110,7 @@ class Judge:
         error = float(differences.std(ddof=1)) / math.sqrt(len(first)) if len(first) > 1 else math.nan
         return Shift(len(first), float(differences.mean()), error)
 
-    def _two_runs(self, key: Callable[[Verdict], str | float | None]) -> tuple[np.ndarray, np.ndarray]:
+    def _two_runs(self, key: Callable[[JudgeVerdict], str | float | None]) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of each caption at the lowest two values of a key."""
         runs: defaultdict[tuple[str, str], dict[str | float, list[float]]] = defaultdict(dict)
         for verdict in self.verdicts:
@@ -133,7 +133,7 @@ def _run_order(run: str | float) -> tuple[float, str]:
         return math.inf, str(run)
 
 
-def read_verdicts(file: Path) -> list[Judge]:
+def read_judges(file: Path) -> list[Judge]:
     """Read a table of verdicts.
 
     Columns: ``item`` (or ``video_id``), ``score``, ``judge``, ``revision`` (or ``model_revision``), ``prompt_digest``
@@ -152,7 +152,7 @@ def read_verdicts(file: Path) -> list[Judge]:
         [_ITEM, ("score",), ("judge",), _REVISION, _PROMPT, ("date",)],
         ("score", "position"),
     )
-    verdicts: dict[str, list[Verdict]] = {}
+    verdicts: dict[str, list[JudgeVerdict]] = {}
     prompts: dict[str, str] = {}
     dates: dict[str, set[str]] = {}
     seen: dict[tuple[str, str, str, str], int] = {}
@@ -185,7 +185,7 @@ def read_verdicts(file: Path) -> list[Judge]:
         )
         caption = next((unescape_formula(str(row[key])) for key in _TEXT if row.get(key) is not None), None)
         position = None if row.get("position") is None else read_number(file, line, "position", row["position"])
-        verdict = Verdict(
+        verdict = JudgeVerdict(
             text(_ITEM),
             unescape_formula(system),
             read_number(file, line, "score", row["score"]),

@@ -11,16 +11,17 @@ import csv
 from vttdata.export.documents import ClipDocument, Document, choose_task, left_out_notes, write_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
+from vttdata.files.csv_safety import escape_formula
 from vttdata.text.questions import MAX_OPTIONS, letters
 
 RULES = (
     "The TSV has a row for each clip, question or pair, with the columns of VLMEvalKit: `index`, `video` (the id of "
-    "the clip), `question` (the prompt), `A` to `J` and `answer` (a letter). Options and texts are read from "
-    "`documents.jsonl`, since VLMEvalKit reads a cell such as `None` as missing. Each prompt comes with the video, or "
-    "with its frames for models that take pictures. Scores are computed by vttdata, which must be installed beside "
-    "VLMEvalKit, and are those of `vttdata evaluate`; an answer to a pair that names neither text counts as the foil. "
-    "Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under "
-    "their file names in the dataset or as `<video_id>.mp4`."
+    "the clip), `question` (the prompt), `A` to `J` and `answer` (a letter). Cells that a spreadsheet would run begin "
+    "with `'`. Options and texts are read from `documents.jsonl`, since VLMEvalKit reads a cell such as `None` as "
+    "missing. Each prompt comes with the video, or with its frames for models that take pictures. Scores are computed "
+    "by vttdata, which must be installed beside VLMEvalKit, and are those of `vttdata evaluate`; an answer to a pair "
+    "that names neither text counts as the foil. Videos are searched in the folder named by the variable "
+    "`VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under their file names in the dataset or as `<video_id>.mp4`."
 )
 LIMITS = "models see none: VLMEvalKit stops before the first row unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
@@ -37,10 +38,10 @@ _RUN = '''\
 
 from pathlib import Path
 
-from vttdata.evaluate.harness.vlmevalkit import run
+from vttdata.evaluate.harness.vlmevalkit import run_export
 
 if __name__ == "__main__":
-    run(Path(__file__).resolve().parent)
+    run_export(Path(__file__).resolve().parent)
 '''
 
 
@@ -66,7 +67,8 @@ def _row(index: int, document: Document) -> list[object]:
     options: list[str] = [] if isinstance(document, ClipDocument) else document.options
     answer = document.captions[0] if isinstance(document, ClipDocument) else letters(document.answer + 1)[-1]
     cells = [*options, *[""] * (MAX_OPTIONS - len(options))]
-    return [index, document.name, document.video_id, document.prompt, *cells, answer]
+    texts = [document.name, document.video_id, document.prompt, *cells, answer]
+    return [index, *(escape_formula(text) for text in texts)]
 
 
 FORMAT = Format(write_vlmevalkit, RULES, any_config=True, shows_videos=LIMITS)
