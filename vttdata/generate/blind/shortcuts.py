@@ -48,6 +48,7 @@ HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it 
 
 _OF_PAIRS = "pairs of other videos"
 _MAX_SCALED_MARGIN = 3.0
+_DIGITS = 9
 _SAMPLED_PAIRS = 100
 # First words of the Unicode names of letters of scripts that put no spaces between words.
 # First word of the names of letters of a script without spaces between words -> language; Japanese has Han letters too.
@@ -168,6 +169,9 @@ def audit_shortcuts(
     by_source: dict[str, list[_Guess]] = {source: [] for source in sources}
     unavailable: dict[str, Attack] = {}
     meanings = ATTACKERS.descriptions()
+    for name, path in ATTACKERS.files().items():
+        if path.parent != ATTACKERS.package_folder:
+            meanings[name] += f" (an attacker of one's own, {path.name})"
     for name, attacker in watch([*load_attackers().items()], "attackers"):
         guess = None
         for source, attacked in sources.items():
@@ -209,7 +213,8 @@ def add_published(attacks: Sequence[Attack], published: Sequence[Attack]) -> lis
 
 def _judge(guesses: Sequence[_Guess], folds: Integers, videos: Integers) -> list[Attack]:
     """Return the attacks that guesses are, each pair guessed by what was learned without its fold."""
-    margins = np.array([guess.margins[folds, np.arange(len(folds))] for guess in guesses])
+    # Sums that are 0 but for the last digits are ties on every machine.
+    margins = np.array([guess.margins[folds, np.arange(len(folds))] for guess in guesses]).round(_DIGITS)
     intervals = share_intervals((np.sign(margins) + 1) / 2, videos)
     return [
         Attack(guess.name, guess.meaning, pairwise_accuracy(row, np.zeros(len(folds))), interval, guess.learned_from)

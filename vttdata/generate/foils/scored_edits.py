@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from vttdata.generate.blind.words import lower_words
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments, foil_id
@@ -19,6 +20,7 @@ from vttdata.generate.foils.selection import Option
 from vttdata.generate.foils.swaps import Swap
 from vttdata.text.lm import Scorer, Substitution
 
+Floats = npt.NDArray[np.float64]
 # Perplexities of a true caption and of its foil.
 Perplexities = tuple[float, float]
 
@@ -77,7 +79,7 @@ class Edit:
             texts[index] = swap.apply(texts[index])
         return texts
 
-    def option(self, margin: float, associations: tuple[float, ...] = (), *, whole_video: bool = False) -> Option:
+    def option(self, margin: float, further: Sequence[float] = (), *, whole_video: bool = False) -> Option:
         """Return the edit as an option for selection; the unit is the video, and the rest its context, or a caption."""
         unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
         word = "+".join(sorted({swap.word for _, swap in self.swaps}))
@@ -86,7 +88,18 @@ class Edit:
         if whole_video:
             true, foil = (lower_words(" ".join(texts)) for texts in (self.document.texts, self.texts_with_foils()))
             context = tuple(sys.intern(shared) for shared in sorted({*true} & {*foil}))
-        return Option(unit, self.key, word, foil_word, margin, self.unsound_probability, associations, context)
+        return Option(
+            unit,
+            self.key,
+            word,
+            foil_word,
+            margin,
+            self.unsound_probability,
+            tuple(further),
+            context,
+            self.swaps[0][1].supercategory,
+            len(self.swaps),
+        )
 
     def pairs(self) -> Iterator[FoilPair]:
         """Yield the changed captions with their foils."""
@@ -116,6 +129,19 @@ def score_edits(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[Perplexitie
     return [tuple(look_up(edit.document.texts[index], swap) for index, swap in edit.swaps) for edit in edits]
 
 
-def log_perplexity_margin(perplexities: Sequence[Perplexities]) -> float:
-    """Return by how much a model prefers the true captions: the summed ln(foil perplexity / true perplexity)."""
-    return float(sum(np.log(foil) - np.log(true) for true, foil in perplexities))
+def log_margins(edits: Sequence[Edit], perplexities: Sequence[Sequence[Perplexities]], scorer: Scorer) -> Floats:
+    """Return by how much a model prefers the true captions of edits: edits x 2, sums over the captions of an edit.
+
+    The first number is ln(foil perplexity / true perplexity), a mean over tokens. A foil with one word more is divided by
+    one more, and its last word may be certain where its first one is not, so the second number is the difference of the
+    log-probabilities of the whole captions. Perplexities are those of the edits by the scorer.
+    """
+    changed = [[(edit.document.texts[index], swap) for index, swap in edit.swaps] for edit in edits]
+    texts = list(dict.fromkeys(each for swaps in changed for text, swap in swaps for each in (text, swap.apply(text))))
+    tokens = dict(zip(texts, scorer.count_tokens(texts).tolist(), strict=True))
+    margins = np.zeros((len(edits), 2))
+    for row, (swaps, values) in enumerate(zip(changed, perplexities, strict=True)):
+        for (text, swap), (true, foil) in zip(swaps, values, strict=True):
+            log_true, log_foil = np.log(true), np.log(foil)
+            margins[row] += log_foil - log_true, tokens[swap.apply(text)] * log_foil - tokens[text] * log_true
+    return margins

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vttdata.generate.blind.attacker import AttackedPairs, TextPair
+from vttdata.generate.blind.attackers.character_ngrams import compare_characters
 from vttdata.generate.blind.attackers.cooccurrence import measure_association
 from vttdata.generate.blind.attackers.linear_classifier import compare_ngrams
 from vttdata.generate.blind.attackers.position import count_by_section
@@ -22,7 +23,7 @@ from vttdata.generate.blind.learning import Floats, logistic_regression
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.edits import EditFinder
 from vttdata.generate.foils.questions import balance_questions
-from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, score_edits
+from vttdata.generate.foils.scored_edits import Edit, log_margins, score_edits
 from vttdata.generate.foils.selection import balance_foils, choose, combine_margins, correlate_margins
 from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.video_texts import stable_hash
@@ -35,9 +36,9 @@ TextsByVideo = Sequence[Sequence[str]]
 _VIDEOS_PER_BLOCK = 250
 # Options of one balanced choice, which takes about 8 KiB an option while it is solved; the last block may exceed it.
 _OPTIONS_PER_CHOICE = 100_000
-# Fewer pairs teach nothing of other videos, and balancing against what is learned would cost most of them; it costs no
-# questions, and small sets of questions are open to attackers without it.
-_MIN_LEARNED_PAIRS = 500
+# Fewer pairs teach nothing of other videos. Of 300 videos with captions from templates, 178 pairs were open (.725) that
+# were not balanced against what is learned, and 179 that were reached .545.
+_MIN_LEARNED_PAIRS = 50
 _MIN_LEARNED_PAIRS_OF_QUESTIONS = 100
 # Correlation of two measures above which more than half of the variance of their mean is common to both.
 _MIN_ASSOCIATION_CORRELATION = 1 / 3
@@ -61,13 +62,12 @@ class FoilModels:
     second_scorer: Scorer | None = None
     association_texts: tuple[TextsByVideo, TextsByVideo] | None = None
 
-    def combined_margins(self, edits: Sequence[Edit], margins: Sequence[float]) -> Floats:
-        """Return the margins of edits (n) by `scorer`, corrected by those of `second_scorer`."""
-        by_scorer = np.array(margins)
+    def combined_margins(self, edits: Sequence[Edit], margins: Floats) -> Floats:
+        """Return the `log_margins` of edits by `scorer`, corrected by those of `second_scorer`."""
         if self.second_scorer is None or not edits:
-            return by_scorer
-        second = np.array([log_perplexity_margin(own) for own in score_edits(edits, self.second_scorer)])
-        return combine_margins(by_scorer, second)
+            return margins
+        second = log_margins(edits, score_edits(edits, self.second_scorer), self.second_scorer)
+        return np.column_stack([combine_margins(*of_both) for of_both in zip(margins.T, second.T, strict=True)])
 
 
 def search_foils(
@@ -89,7 +89,7 @@ def search_foils(
     """
     settings = finder.settings
     edits: list[Edit] = []
-    margins: list[float] = []
+    margins = np.zeros((0, 2))
     mined = MinedFoils(scorer=models.scorer.name)
     stream = iter(videos)
     while True:
@@ -97,7 +97,7 @@ def search_foils(
         if settings.balanced and (not block or len(edits) >= _OPTIONS_PER_CHOICE):
             chosen = choose_balanced(edits, margins, models, settings, finder.seed, [*earlier, *mined.pairs])
             mined.pairs += chosen
-            edits, margins = [], []
+            edits, margins = [], np.zeros((0, 2))
         if not block:
             return mined
         new = []
@@ -107,25 +107,28 @@ def search_foils(
             mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in dropped.items()]
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, models.scorer), strict=True)]
-        new_margins = [log_perplexity_margin(edit.perplexities) for edit in new]
+        new_margins = log_margins(new, [edit.perplexities for edit in new], models.scorer)
         if settings.balanced:
             edits += new
-            margins += new_margins
+            margins = np.concatenate([margins, new_margins])
         else:
-            options = [edit.option(margin) for edit, margin in zip(new, new_margins, strict=True)]
+            options = [edit.option(margin) for edit, margin in zip(new, new_margins[:, 1].tolist(), strict=True)]
             indices = choose(options, settings.selection, seed=finder.seed)
             mined.pairs += [pair for index in indices for pair in new[index].pairs()]
 
 
 def choose_balanced(
     edits: Sequence[Edit],
-    margins: Sequence[float],
+    margins: Floats,
     models: FoilModels,
     settings: FoilSettings,
     seed: int,
     earlier: Sequence[FoilPair] = (),
 ) -> list[FoilPair]:
-    """Return the pairs of the chosen edits; each split is balanced by itself, and against pairs chosen earlier."""
+    """Return the pairs of the chosen edits; each split is balanced by itself, and against pairs chosen earlier.
+
+    Margins are `log_margins`.
+    """
     combined = models.combined_margins(edits, margins)
     texts = [
         TextPair(" ".join(edit.document.texts), " ".join(edit.texts_with_foils()), edit.video.video_id)
@@ -141,10 +144,11 @@ def choose_balanced(
     min_pairs = _MIN_LEARNED_PAIRS_OF_QUESTIONS if settings.makes_questions else _MIN_LEARNED_PAIRS
     chosen: list[int] = []
     for indices in splits.values():
+        numbers = np.array([(*combined[index], *associations[index]) for index in indices])
         options = [
-            edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices
+            edits[index].option(margin, further, whole_video=True)
+            for index, (margin, *further) in zip(indices, numbers.tolist(), strict=True)
         ]
-        numbers = np.array([(float(combined[index]), *associations[index]) for index in indices])
         adversary = Adversary([texts[index] for index in indices], numbers, in_set, min_pairs=min_pairs)
         if settings.makes_questions:
             questions = balance_questions(
@@ -161,6 +165,7 @@ def choose_balanced(
                 options,
                 seed=seed,
                 pair_share=settings.pair_share,
+                group_share=settings.group_share,
                 imbalance=settings.imbalance,
                 unsound_penalty=settings.unsound_penalty,
                 learn=adversary.margins,
@@ -175,7 +180,7 @@ def choose_balanced(
 class Adversary:
     """Classifiers that learn from the chosen pairs of some videos, and are tried on all others.
 
-    They go by words beside others, by n-grams, by words in their places, and by `numbers`: pairs x further numbers in
+    They go by words beside others, by n-grams of words and of characters, by words in their places, and by `numbers`: pairs x further numbers in
     which each true text differs from its foil. `earlier` are pairs of other videos that are in the set already; nothing
     is learned of fewer than `min_pairs`. The folds are not those of `vttdata.generate.blind`, which reports how
     hard the chosen set is.
@@ -184,11 +189,15 @@ class Adversary:
     def __init__(
         self, pairs: Sequence[TextPair], numbers: Floats, earlier: Sequence[TextPair] = (), *, min_pairs: int
     ) -> None:
+        from scipy import sparse
+
         # Pairs are measured once, for all choices among them.
         attacked = AttackedPairs([*pairs, *earlier])
         scale = np.sqrt((numbers**2).mean(axis=0))
-        self._differences = [measure(attacked) for measure in (pair_words, compare_ngrams, count_by_section)]
-        self._differences.append(numbers / np.where(scale > 0, scale, 1))
+        measures = (pair_words, compare_ngrams, compare_characters, count_by_section)
+        self._differences = [measure(attacked) for measure in measures]
+        # Sparse, since the threads of BLAS decide the last digits of products of dense matrices.
+        self._differences.append(sparse.csr_matrix(numbers / np.where(scale > 0, scale, 1)))
         self._earlier, self._min_pairs = len(earlier), min_pairs
         self._folds = np.array([stable_hash("adversary", pair.video_id) % _FOLDS for pair in pairs])
 
