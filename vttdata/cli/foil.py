@@ -46,7 +46,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.settings:FoilSe
 @seed_option("Seed of all choices.")
 @setting(
     "--selection balanced|paper|random",
-    "How foils are chosen: balanced against blind solving, by lowest perplexity as in the paper, or at random.",
+    "How foils are chosen: balanced against blind solving, the likeliest as in the paper, or at random.",
     settings="vttdata.generate.foils.settings:FoilSettings",
 )
 @option(

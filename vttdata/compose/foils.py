@@ -302,9 +302,7 @@ def _describe_groups(pairs: Sequence[FoilPair]) -> list[tuple[str, str]]:
     ]
 
 
-def _counts(
-    texts: FoilTexts, mined: Table[FoilPair], made: FoilSet, judged: tuple[str, int]
-) -> list[tuple[str, str]]:
+def _counts(texts: FoilTexts, mined: Table[FoilPair], made: FoilSet, judged: tuple[str, int]) -> list[tuple[str, str]]:
     """Return the rows of (figure, number) that the card shows."""
     if not texts.files:
         losses = count_losses(mined)._asdict()

@@ -69,7 +69,7 @@ class Columns:
         mapping: name -> name of that column in the table, as the user says; none where the user cannot.
         any_table: the mapping is for several tables, so that in one of them a required column may have its usual name.
         others: columns that are left out; any further one that resembles a name is refused. None leaves out all.
-        keep_spaces: cells have the spaces around their text that the file has, for readers to whom these tell something.
+        keep_spaces: cells have the spaces around their text that the file has, for readers whom these tell something.
     """
 
     names: Sequence[str] = ()
@@ -156,8 +156,9 @@ def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_optio
 def read_table(path: Path, columns: Columns = Columns(), *, short_rows: bool = False) -> Iterator[tuple[int, Row]]:
     """Yield `(line number, row)` for each row of a table.
 
-    Rows of delimited tables contain texts without surrounding spaces, unless the reader keeps them (cells without text
-    are None); rows of JSON contain JSON values. A row has the known columns that the table has. In a JSON list, objects are numbered instead of lines.
+    Rows of delimited tables contain texts, without surrounding spaces unless the reader keeps them (cells without text
+    are None); rows of JSON contain JSON values. A row has the known columns that the table has. In a JSON list, objects
+    are numbered instead of lines.
 
     Args:
         path: CSV with commas, semicolons or tabs, TSV, JSON lines, or a JSON list of objects, by its extension; UTF-8

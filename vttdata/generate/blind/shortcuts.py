@@ -168,10 +168,7 @@ def audit_shortcuts(
         sources[f"{_OF_PAIRS}, texts of {videos:,} other videos"] = AttackedPairs(pairs, texts, encoder)
     by_source: dict[str, list[_Guess]] = {source: [] for source in sources}
     unavailable: dict[str, Attack] = {}
-    meanings = ATTACKERS.descriptions()
-    for name, path in ATTACKERS.files().items():
-        if path.parent != ATTACKERS.package_folder:
-            meanings[name] += f" (an attacker of one's own, {path.name})"
+    meanings = _describe_attackers()
     for name, attacker in watch([*load_attackers().items()], "attackers"):
         guess = None
         for source, attacked in sources.items():
@@ -192,11 +189,7 @@ def audit_shortcuts(
         judge = _Guess(name, "Which text is likelier by this model", "nothing of this set", margins)
         for members in by_source.values():
             members.append(judge)
-    ensembles = []
-    for source, members in by_source.items():
-        stacked = stack_margins(np.array([member.margins for member in members]), attacked.folds)
-        meaning = f"Logistic regression on the margins of the other {len(members)}"
-        ensembles.append(_Guess(ENSEMBLE, meaning, source, np.tile(stacked, (len(members[0].margins), 1))))
+    ensembles = [_stack(members, attacked.folds, source) for source, members in by_source.items()]
     attacks = keep_worst(
         _judge([*ensembles, *itertools.chain.from_iterable(by_source.values())], attacked.folds, attacked.videos)
     )
@@ -209,6 +202,22 @@ def add_published(attacks: Sequence[Attack], published: Sequence[Attack]) -> lis
     tried = keep_worst([*(attack for attack in attacks if not attack.unavailable), *published])
     names = {attack.name for attack in tried}
     return [*tried, *(attack for attack in attacks if attack.unavailable and attack.name not in names)]
+
+
+def _describe_attackers() -> dict[str, str]:
+    """Return how each attacker decides, with its file where it is one of the user's."""
+    meanings = ATTACKERS.descriptions()
+    for name, path in ATTACKERS.files().items():
+        if path.parent != ATTACKERS.package_folder:
+            meanings[name] += f" (an attacker of one's own, {path.name})"
+    return meanings
+
+
+def _stack(members: Sequence[_Guess], folds: Integers, source: str) -> _Guess:
+    """Return the guess of the ensemble of some members that learned from one source."""
+    stacked = stack_margins(np.array([member.margins for member in members]), folds)
+    meaning = f"Logistic regression on the margins of the other {len(members)}"
+    return _Guess(ENSEMBLE, meaning, source, np.tile(stacked, (len(members[0].margins), 1)))
 
 
 def _judge(guesses: Sequence[_Guess], folds: Integers, videos: Integers) -> list[Attack]:

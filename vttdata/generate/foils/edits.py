@@ -26,7 +26,6 @@ from vttdata.generate.foils.swaps import (
 )
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 
-
 # Subcategory of which there is one thing at a time.
 _EXCLUSIVE = "room"
 

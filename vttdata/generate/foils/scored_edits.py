@@ -132,9 +132,9 @@ def score_edits(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[Perplexitie
 def log_margins(edits: Sequence[Edit], perplexities: Sequence[Sequence[Perplexities]], scorer: Scorer) -> Floats:
     """Return by how much a model prefers the true captions of edits: edits x 2, sums over the captions of an edit.
 
-    The first number is ln(foil perplexity / true perplexity), a mean over tokens. A foil with one word more is divided by
-    one more, and its last word may be certain where its first one is not, so the second number is the difference of the
-    log-probabilities of the whole captions. Perplexities are those of the edits by the scorer.
+    The first number is ln(foil perplexity / true perplexity), a mean over tokens. A foil with one word more is divided
+    by one more, and its last word may be certain where its first one is not, so the second number is the difference of
+    the log-probabilities of the whole captions. Perplexities are those of the edits by the scorer.
     """
     changed = [[(edit.document.texts[index], swap) for index, swap in edit.swaps] for edit in edits]
     texts = list(dict.fromkeys(each for swaps in changed for text, swap in swaps for each in (text, swap.apply(text))))

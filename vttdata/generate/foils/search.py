@@ -180,10 +180,10 @@ def choose_balanced(
 class Adversary:
     """Classifiers that learn from the chosen pairs of some videos, and are tried on all others.
 
-    They go by words beside others, by n-grams of words and of characters, by words in their places, and by `numbers`: pairs x further numbers in
-    which each true text differs from its foil. `earlier` are pairs of other videos that are in the set already; nothing
-    is learned of fewer than `min_pairs`. The folds are not those of `vttdata.generate.blind`, which reports how
-    hard the chosen set is.
+    They go by words beside others, by n-grams of words and of characters, by words in their places, and by `numbers`:
+    pairs x further numbers in which each true text differs from its foil. `earlier` are pairs of other videos that are
+    in the set already; nothing is learned of fewer than `min_pairs`. The folds are not those of
+    `vttdata.generate.blind`, which reports how hard the chosen set is.
     """
 
     def __init__(

@@ -42,8 +42,8 @@ MAX_MARGIN = 5.0
 TIE_COST = 1e-3
 # Pairs that are given up rather than exceed a limit of imbalance by one; rounding may need to.
 _OVERRUN_COST = 2.0
-# Values of the linear programme this close to 0 or 1 count as integers, and of others so many digits. Last digits differ
-# between machines and libraries, so that everything is rounded before it is compared.
+# Values of the linear programme this close to 0 or 1 count as integers, and of others so many digits. Last digits
+# differ between machines and libraries, so that everything is rounded before it is compared.
 _INTEGRALITY = 1e-6
 _DIGITS = 6
 _WEIGHT_DIGITS = 4

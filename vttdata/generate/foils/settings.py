@@ -17,8 +17,8 @@ class FoilSettings(Strict):
     """Choice of foils.
 
     Fields:
-        selection: ``balanced`` (see `vttdata.generate.foils.selection.balance_foils`), ``paper`` (lowest perplexity) or
-            ``random``.
+        selection: ``balanced`` (see `vttdata.generate.foils.selection.balance_foils`), ``paper`` (likeliest foil of a
+            caption) or ``random``.
         min_count: how often a concept must be mentioned in the whole corpus. The paper has 2,191 ordered pairs of some
             168 concepts; see docs/foils.md for what 19 and 21 leave of ActivityNet's.
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.

@@ -254,20 +254,17 @@ def find_swaps(
     `rivals` are those of `select_absent_rivals`. A swap is left out that pronouns anywhere in the document, which is
     everything that is shown together with the text and the text itself, would give away. `unsound_probability` leaves
     out nouns that are out of place; without it, all nouns count as sound. Without `spellings` the name alone is written
-    for a noun, or a synonym of one word for several. `dropped` counts, as ``negated``, rivals of nouns that the text denies, or names as what something looks
-    like, and, as ``heard``, those of nouns that somebody only speaks of.
+    for a noun, or a synonym of one word for several. `dropped` counts, as ``negated``, rivals of nouns that the text
+    denies, or names as what something looks like, and, as ``heard``, those of nouns that somebody only speaks of.
     """
     swaps: list[Swap] = []
     for mention in mentions:
         if mention.noun not in rivals:
             continue
-        if is_negated(text, mention):
+        unseen = "negated" if is_negated(text, mention) else "heard" if is_only_heard(text, mention) else None
+        if unseen is not None:
             if dropped is not None:
-                dropped["negated"] += len(rivals[mention.noun])
-            continue
-        if is_only_heard(text, mention):
-            if dropped is not None:
-                dropped["heard"] += len(rivals[mention.noun])
+                dropped[unseen] += len(rivals[mention.noun])
             continue
         noun = lexicon.nouns[mention.noun]
         others = count_other_mentions(noun, lexicon, document)
