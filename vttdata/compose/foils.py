@@ -259,15 +259,14 @@ class Losses(NamedTuple):
 
 def count_losses(mined: Table[FoilPair]) -> Losses:
     """Count what gave no pair; possible foils that were found and not chosen are of no reason."""
-    losses = Losses(Counter(), Counter(), Counter())
+    captions, videos, foils = Counter[str](), Counter[str](), Counter[str]()
     for result in mined.results():
         for outcome in result.outcomes:
             if isinstance(outcome, Rejected) and outcome.reason.startswith("foil_"):
-                losses.foils[outcome.reason] += int(outcome.detail.partition(" ")[0])
+                foils[outcome.reason] += int(outcome.detail.partition(" ")[0])
             elif isinstance(outcome, Rejected):
-                of_captions = outcome.reason in _CAPTION_REASONS
-                (losses.captions if of_captions else losses.videos)[outcome.reason] += 1
-    return Losses(*(dict(counts.most_common()) for counts in losses))
+                (captions if outcome.reason in _CAPTION_REASONS else videos)[outcome.reason] += 1
+    return Losses(*(dict(counts.most_common()) for counts in (captions, videos, foils)))
 
 
 def _explain_nothing(texts: FoilTexts, losses: Losses) -> str:
