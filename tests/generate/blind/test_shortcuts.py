@@ -297,7 +297,6 @@ def test_worse_of_the_set_itself_and_of_other_texts_is_reported() -> None:
     itself, both = attacks(pairs), attacks(pairs, texts={0: told})
     for name in ("ngram-models", "rarity", "cooccurrence", "surface"):
         assert both[name].accuracy >= itself[name].accuracy
-    assert both["ngram-models"].accuracy > 0.9
     misleading = attacks(odd_topics(), texts={0: [["nothing of the kind"]] * 9})
     assert misleading["cooccurrence"].learned_from == "pairs of other videos and their true texts"
     assert misleading["cooccurrence"].accuracy > 0.9
