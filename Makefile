@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade engine exports rating_hits splits stages
 
-.PHONY: demo docs pictures test test-extras test-newest test-systems test-lowest pins lint bench clean
+.PHONY: clients-table demo docs pictures test test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -39,6 +39,21 @@ test-extras: .venv-extras/ready .venv-extras/old-datasets
 	@test -f .venv/outcomes.json || { echo 'make test says which tests lack a library: run it first.'; exit 1; }
 	VTTDATA_OLD_DATASETS=$(CURDIR)/.venv-extras/old-datasets/bin/python \
 	  .venv-extras/bin/python -m pytest --only-skipped=.venv/outcomes.json --outcomes=.venv-extras/outcomes.json
+
+# Other people's programs, each in an environment of its own, on what this package writes: tests/clients. CLIENTS names
+# environments of clients.toml, or `quick`; MINUTES limits the tests.
+CLIENTS := all
+test-clients: export VTTDATA_CLIENTS = 1
+test-clients: .venv/dev-ready
+	@$(BIN)/python -m pip install --quiet uv
+	@rm -rf .venv-clients/results
+	-@$(BIN)/python -m tests.clients.environments $(CLIENTS)
+	$(BIN)/python -m pytest --numprocesses 2 --outcomes=.venv-clients/outcomes.json $(MINUTES:%=--minutes=%) tests/clients
+
+# The tables of clients in the manual, from the last run of test-clients.
+clients-table: .venv/dev-ready
+	$(BIN)/python -m tests.clients.showed
+	-@$(BIN)/python docs/tables.py
 
 # Without pins, on the newest Python of this machine: tells what the next releases break. MINUTES limits it.
 NEWEST_FIRST := tests/media tests/pipeline tests/integration
@@ -96,7 +111,7 @@ bench: .venv/dev-ready
 	$(BIN)/python benchmarks/shots/run.py --quick
 
 clean:
-	rm -rf .venv .venv-docs .venv-extras .venv-newest .venv-lowest build site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-clients .venv-docs .venv-extras .venv-newest .venv-lowest build site .pytest_cache .mypy_cache .ruff_cache
 
 # Checks the version and creates an environment: $(call create,PYTHON,FOLDER).
 define create

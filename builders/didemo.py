@@ -19,6 +19,7 @@ from vttdata.annotations import Annotations
 from vttdata.annotations.files import OfficialObject, choose_files
 from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
+from vttdata.records import QueryWindows
 
 _PIECE_SECONDS = 5.0
 _Piece = Annotated[int, pydantic.Field(ge=0, le=5)]
@@ -46,8 +47,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     Returns:
         One clip for each description in the order of the files, under ``<video>_<annotation id>``. The video is named
         by its file without extension, ``-`` for ``@``, which no id may have. The span is the one that most annotators
-        marked, the first of these in the file where several were marked as often. The benchmark's own measure compares
-        with the best three of the four annotators instead.
+        marked, the first of these in the file where several were marked as often, which is a finding. What each
+        annotator marked is in `moments`, for the benchmark's own measure.
 
     Raises:
         VttdataError: when a file is missing, damaged or of another shape.
@@ -55,7 +56,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     records = RecordCollector(language)
     for split, file in choose_files(folder, _FILES).items():
         for index, moment in enumerate(records.read_json(file, _SHAPE)):
-            (first, last), votes = Counter(moment.times).most_common(1)[0]
+            votes = Counter(moment.times)
+            (first, last), most = votes.most_common(1)[0]
             video = moment.video.rpartition(".")[0].replace("@", "-") or moment.video
             clip = records.add_clip(
                 file,
@@ -67,11 +69,17 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                 video=VideoFacts(moment.dl_link),
                 location=f'{file}: [{index}]["video"]',
             )
-            if votes == 1 and len(moment.times) > 1:
+            if [*votes.values()].count(most) > 1:
                 records.findings.add("annotators_disagree", file.name, clip.video_id)
-            if last >= moment.num_segments:
-                records.findings.add("end_after_duration", file.name, clip.video_id)
             records.add_caption(file, clip.video_id, moment.description)
+            marked = QueryWindows(
+                clip.video_id,
+                0,
+                tuple(first * _PIECE_SECONDS for first, _ in moment.times),
+                tuple((last + 1) * _PIECE_SECONDS for _, last in moment.times),
+                annotators=tuple(range(len(moment.times))),
+            )
+            records.add_moments(file, marked, moment.num_segments * _PIECE_SECONDS)
     return records.result()
 
 

@@ -13,15 +13,12 @@ from pathlib import Path
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.files import OfficialObject, choose_files, key_path, list_files
-from vttdata.annotations.record_collector import RecordCollector
+from vttdata.annotations.files import OfficialObject, choose_present_files, key_path
+from vttdata.annotations.question_collector import OfficialQuestion, QuestionCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
-from vttdata.errors import VttdataError
-from vttdata.records import VideoQuestion
-from vttdata.text.questions import YES_NO, Choices, find_text, letters
+from vttdata.text.questions import YES_NO
 
 _FILES = {name: f"{name}_questions.json" for name in ("entire", "interleave", "misleading")}
-_CHOICES = Choices(YES_NO, letters(len(YES_NO)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +51,14 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     Raises:
         VttdataError: when there is no file, one is damaged or of another shape, or an answer is neither yes nor no.
     """
-    records = RecordCollector(language)
-    files = choose_files(folder, {}, optional=_FILES)
-    if not files:
-        names = ", ".join(file.name for file in list_files(folder, {".json"})[:5]) or "no file"
-        raise VttdataError(f"{folder}: holds none of {', '.join(_FILES.values())} of EventHallusion; there is {names}.")
-    for kind, file in files.items():
+    records = QuestionCollector(language)
+    for kind, file in choose_present_files(folder, _FILES, "EventHallusion").items():
         for place, video in enumerate(records.read_json(file, _SHAPE)):
-            records.add_clip(
-                file, video.id, video.id, 0, None, split="test", location=f"{file}: {key_path((f'[{place}]',))}"
-            )
             for number, item in enumerate(video.questions):
-                location = f"{file}: {key_path((f'[{place}]', 'questions', number))}"
-                answer = find_text(item.answer, _CHOICES)
-                if answer is None:
-                    raise VttdataError(f"{location}: the answer {item.answer[:60]!a} is neither yes nor no.")
-                question = VideoQuestion(
-                    f"{video.id}/{number}",
-                    video.id,
-                    "yes_no",
-                    item.question,
-                    YES_NO,
-                    letters(len(YES_NO)),
-                    answer,
-                    type=kind,
+                asked = OfficialQuestion(
+                    f"{video.id}/{number}", video.id, item.question, YES_NO, item.answer, type=kind
                 )
-                records.add_question(file, question, location=location)
+                records.ask(file, asked, location=f"{file}: {key_path((f'[{place}]', 'questions', number))}")
     return records.result()
 
 

@@ -15,13 +15,11 @@ import io
 from pathlib import Path
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.files import OfficialFile, choose_files, list_files, read_text
-from vttdata.annotations.record_collector import RecordCollector
+from vttdata.annotations.files import OfficialFile, choose_present_files, read_text
+from vttdata.annotations.question_collector import OfficialQuestion, QuestionCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, parse_delimited
-from vttdata.records import VideoQuestion
-from vttdata.text.questions import letters
 
 _FILES = {"train": "train.csv", "validation": "val.csv", "test": "test.csv"}
 _OPTIONS = ("a0", "a1", "a2", "a3", "a4")
@@ -40,18 +38,13 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     Raises:
         VttdataError: when there is no table, a row is damaged, or an answer is no index from 0 to 4.
     """
-    records = RecordCollector(language)
-    files = choose_files(folder, {}, optional=_FILES)
-    if not files:
-        names = ", ".join(file.name for file in list_files(folder, {".csv"})[:5]) or "no table"
-        raise VttdataError(f"{folder}: holds none of {', '.join(_FILES.values())} of NExT-QA; there is {names}.")
-    for split, file in files.items():
+    records = QuestionCollector(language)
+    for split, file in choose_present_files(folder, _FILES, "NExT-QA").items():
         _read_split(records, split, file)
     return records.result()
 
 
-def _read_split(records: RecordCollector, split: str, file: OfficialFile) -> None:
-    videos: set[str] = set()
+def _read_split(records: QuestionCollector, split: str, file: OfficialFile) -> None:
     text = read_text(file, records.checksums)
     for line, row in parse_delimited(str(file), io.StringIO(text), ",", _COLUMNS):
         location = f"{file}:{line}"
@@ -63,20 +56,16 @@ def _read_split(records: RecordCollector, split: str, file: OfficialFile) -> Non
             raise VttdataError(f"{location}: the column '{empty}' is empty.")
         if row["answer"] not in tuple(str(index) for index in range(len(_OPTIONS))):
             raise VttdataError(f"{location}: the answer {row['answer'][:40]!a} is no index from 0 to 4.")
-        if video not in videos:
-            records.add_clip(file, video, video, 0, None, split=split, location=location)
-            videos.add(video)
-        question = VideoQuestion(
-            question_id=f"{video}_{row['qid']}",
-            video_id=video,
-            kind="multiple_choice",
-            question=row["question"] or "",
-            options=tuple(row[name] for name in _OPTIONS),
-            labels=letters(len(_OPTIONS)),
-            answer=int(row["answer"]),
+        asked = OfficialQuestion(
+            f"{video}_{row['qid']}",
+            video,
+            row["question"] or "",
+            [row[name] for name in _OPTIONS],
+            int(row["answer"]),
             type=row["type"],
+            split=split,
         )
-        records.add_question(file, question, location=location)
+        records.ask(file, asked, location=location)
 
 
 Recipe = OfficialRecipe

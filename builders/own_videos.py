@@ -8,6 +8,7 @@ paper had people choose clips by eye, a deterministic rule chooses here.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,7 +42,7 @@ from vttdata.pipeline.stages.captions import (
     group_raw_captions,
 )
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
-from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
+from vttdata.pipeline.stages.split import DrawClips, KeepOne, NearDuplicates, Split
 from vttdata.pipeline.stages.videos import (
     Clips,
     Cut,
@@ -58,7 +59,7 @@ from vttdata.pipeline.stages.videos import (
 )
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
-from vttdata.records import Candidate, Caption, Clip, Source
+from vttdata.records import Candidate, Caption, Clip, Shot, Source
 from vttdata.split import SplitSettings
 from vttdata.text.captions import CaptionSettings, read_caption_table
 from vttdata.text.clip_matching import Loss
@@ -116,10 +117,7 @@ class Recipe(BaseRecipe):
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_inputs(recipe, run)
-    has_captions = recipe.captions.file is not None or recipe.collect.scenes is not None
-    # Eleven steps, packaging included, are those of every recipe.
-    run.steps = 11 + 2 * (recipe.collect.search is not None) + (recipe.collect.scenes is not None)
-    run.steps += (recipe.media.keep == "files") + 2 * has_captions + (recipe.near_duplicates == "keep_one")
+    run.steps = count_steps(recipe)
     earlier = replaced_dataset(run)
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
     videos = list_videos(recipe, run, encoder)
@@ -141,7 +139,7 @@ def build(recipe: Recipe, run: Build) -> None:
 
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, features), sources, len(sources))
-    clips = run.stage(Clips(recipe.clips), join_shots(sources, shots), len(sources))
+    clips = find_clips(recipe, run, sources, shots)
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
     named = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run)))
     # Drawn videos have captions that a program wrote, and writes again.
@@ -175,6 +173,19 @@ def build(recipe: Recipe, run: Build) -> None:
     package(run, split, captions or (), sources, split=recipe.split, media=files, origin=origin)
 
 
+def count_steps(recipe: Recipe) -> int:
+    """Return the number of stages, and one for packaging."""
+    has_captions = recipe.captions.file is not None or recipe.collect.scenes is not None
+    optional = (
+        recipe.collect.scenes is not None,
+        recipe.clips.total is not None,
+        recipe.media.keep == "files",
+        recipe.near_duplicates == "keep_one",
+    )
+    # Eleven steps, packaging included, are those of every recipe.
+    return 11 + 2 * (recipe.collect.search is not None) + 2 * has_captions + sum(optional)
+
+
 def check_inputs(recipe: Recipe, run: Build) -> None:
     """Find mistakes in the inputs before any work that would end the build after hours.
 
@@ -198,6 +209,15 @@ def check_inputs(recipe: Recipe, run: Build) -> None:
             warnings.warn(message, VttdataWarning, stacklevel=2)
     if recipe.split.pin is not None:
         read_pins(Path(recipe.split.pin))
+
+
+def find_clips(recipe: Recipe, run: Build, sources: Table[Source], shots: Table[Shot]) -> Table[Clip]:
+    """Choose the clips of each source, and of all of them those that are drawn."""
+    choice = Clips(dataclasses.replace(recipe.clips, total=None))
+    clips = run.stage(choice, join_shots(sources, shots), len(sources))
+    if recipe.clips.total is not None:
+        clips = run.stage(DrawClips(recipe.clips.total, recipe.seed), clips, len(clips))
+    return clips
 
 
 def cut_clips(run: Build, cutting: Cut, clips: Table[Clip], sources: Table[Source]) -> Table[Clip]:

@@ -15,15 +15,14 @@ import pydantic
 from vttdata.annotations import Annotations
 from vttdata.annotations.files import OfficialFile
 from vttdata.annotations.model import SPLITS
-from vttdata.annotations.record_collector import RecordCollector
+from vttdata.annotations.question_collector import OfficialQuestion, QuestionCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
 from vttdata.files.reading import file_sha256
 from vttdata.files.tables import parse_seconds
 from vttdata.pipeline.build_folder import Build
 from vttdata.recipe.load import Paths
-from vttdata.records import VideoQuestion
-from vttdata.text.questions import TableQuestion, kind_of, read_question_table
+from vttdata.text.questions import TableQuestion, group_derived_videos, read_question_table
 
 
 class Recipe(OfficialRecipe):
@@ -49,14 +48,15 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
     """Read a table of questions.
 
     Returns:
-        One clip for each video, of the source `source_id` if there is such a column, and its questions in the order of
-        the table. Without a column of ids, a question is ``<video>/<number>``, with numbers from 1.
+        One clip for each video, and its questions in the order of the table. Its source is `source_id` if there is such
+        a column, else the video, or the one that it is named after (`group_derived_videos`). Without a column of ids, a
+        question is ``<video>/<number>``, with numbers from 1.
 
     Raises:
         VttdataError: when it is no such table, or a row has no video, no usable options, or an answer that is none of
             them; names file and line.
     """
-    records = RecordCollector(language)
+    records = QuestionCollector(language)
     if not path.is_file():
         raise VttdataError(f"{path}: there is no such table of questions.")
     rows = read_question_table(path, columns)
@@ -64,6 +64,7 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
         raise VttdataError(f"{path}: holds no questions; a table of them has the columns question, options and answer.")
     file = OfficialFile(path)
     records.checksums[file.name] = file_sha256(path)
+    takes = group_derived_videos(row.video_id for row in rows if row.video_id is not None)
     has_ids = all("question_id" in row.cells for row in rows)
     numbers: Counter[str] = Counter()
     clips: dict[str, tuple[str, str]] = {}
@@ -73,38 +74,44 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
         if video is None:
             raise VttdataError(f"{row.location}: the row names no video; the column is video_id, video or --columns.")
         split = str(row.cells.get("split") or "test")
-        facts = (str(row.cells.get("source_id") or video), SPLITS.get(split.lower(), split))
+        facts = (str(row.cells.get("source_id") or takes[video]), SPLITS.get(split.lower(), split))
         locations[video].append(row.location)
         if clips.setdefault(video, facts) != facts:
             raise VttdataError(
                 f"{row.location}: the video {video[:80]!a} has another source or split than in {locations[video][0]}."
             )
-        if len(locations[video]) == 1:
-            records.add_clip(file, video, facts[0], 0, None, split=facts[1], location=row.location)
+        if len(locations[video]) == 1 and row.cells.get("source_id") is None and takes[video] != video:
+            records.findings.add("derived_video", file.name, video)
         numbers[video] += 1
         name = str(row.cells["question_id"]) if has_ids else f"{video}/{numbers[video]}"
-        records.add_question(file, _question(row, name, video), location=row.location)
+        records.ask(file, _question(row, name, facts), location=row.location)
     return records.result()
 
 
-def _question(row: TableQuestion, name: str, video: str) -> VideoQuestion:
-    cells, options = row.cells, tuple(row.choices.options)
+def _question(row: TableQuestion, name: str, facts: tuple[str, str]) -> OfficialQuestion:
+    """Return the question of a row, given its id, and the source and the split of its video."""
+    cells = row.cells
     times: dict[str, float | None] = {"start": None, "end": None}
     for key in times.keys() & cells.keys():
         seconds = parse_seconds(cells[key])
         if not 0 <= seconds < float("inf"):
             raise VttdataError(f"{row.location}: '{key}' should be seconds, such as 12.5.")
         times[key] = seconds
+    start, end = times["start"], times["end"]
+    if (start is None) != (end is None):
+        raise VttdataError(f"{row.location}: a span has both 'start' and 'end', in seconds.")
     group, kind, type_ = (str(cells[key]) if key in cells else None for key in ("group", "kind", "type"))
-    return VideoQuestion(
-        question_id=name,
-        video_id=video,
-        kind=kind or kind_of(options),
-        question=row.question,
-        options=options,
-        labels=tuple(row.choices.labels),
-        answer=row.answer,
+    return OfficialQuestion(
+        name,
+        row.video_id or "",
+        row.question,
+        row.choices.options,
+        row.answer,
+        kind=kind,
+        labels=row.choices.labels,
         group=group,
         type=type_,
-        **times,
+        source=facts[0],
+        split=facts[1],
+        span=None if start is None or end is None else (start, end),
     )

@@ -16,7 +16,7 @@ from typing import Annotated
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.files import OfficialObject, choose_files, list_files
+from vttdata.annotations.files import OfficialObject, choose_present_files
 from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
@@ -62,11 +62,7 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         VttdataError: when there is no file, or a line is damaged or of another shape.
     """
     records = RecordCollector(language)
-    files = choose_files(folder, {}, optional=_FILES)
-    if not files:
-        names = ", ".join(file.name for file in list_files(folder, {".jsonl"})[:5]) or "no .jsonl file"
-        raise VttdataError(f"{folder}: holds none of {', '.join(_FILES.values())} of QVHighlights; there is {names}.")
-    for split, file in files.items():
+    for split, file in choose_present_files(folder, _FILES, "QVHighlights").items():
         videos: set[str] = set()
         for location, query in records.read_json_lines(file, _SHAPE):
             match = _VIDEO.fullmatch(query.vid)

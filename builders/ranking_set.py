@@ -1,18 +1,19 @@
 """Ranking sets for any corpus (Hodosh et al., JAIR 2013): a pool with one caption a video, and which fit which.
 
 Originals are not the only relevant captions, so people judge further pairs of the pool. A pre-filter by stemmed
-unigram precision keeps them from judging all of them; an audit sample of what it drops is judged as well, so that its
-loss is known. Without votes, the build writes ``pairs.csv`` for ``vttdata people make relevance``; with them,
-``relevance.txt`` for ``vttdata evaluate --relevance``.
+unigram precision keeps them from judging all of them, and where runs of systems are given only what these rank first is
+judged; a sample of what is dropped is judged as well, from which the loss is estimated. Without votes, the build writes
+``pairs.csv`` for ``vttdata people make relevance``; with them, ``relevance.txt`` for ``vttdata evaluate --relevance``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pydantic
@@ -22,11 +23,12 @@ from vttdata.compose.input_captions import read_input
 from vttdata.compose.package import Origin, package
 from vttdata.dataset import OfficialLayout
 from vttdata.errors import VttdataError
+from vttdata.evaluate.pooling import SystemRankings, estimate_missed, fuse_rankings, pool_pairs, read_rankings
 from vttdata.files.table_formats import as_csv
-from vttdata.files.tables import Columns, read_table
+from vttdata.files.tables import Columns, number_or_nan, read_table
 from vttdata.generate.prefilter import Words, make_stemmer, pool_precision, reaches
 from vttdata.ids import digest
-from vttdata.people.scoring.relevance import is_relevant
+from vttdata.people.scoring.relevance import LayAgreement, is_relevant, lay_against_expert
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, CLIPS, SOURCES
 from vttdata.recipe import BaseRecipe
@@ -51,12 +53,16 @@ class Recipe(BaseRecipe):
         split: split of a dataset from which the pool is drawn; none for all.
         pool: most videos of the pool.
         threshold: pairs with a lower precision are not judged, as an exact fraction.
-        audit: number of pairs below the threshold that are judged all the same.
+        audit: number of pairs below the threshold, or of no system's first ones, that are judged all the same.
+        runs: name of a system -> its scores of the pool, ``.npz`` or a TREC run; only pairs that one of them ranks
+            among its first are judged. A build without runs has the pool that systems are to rank.
+        depth: number of the first ones of each system.
         controls: most videos outside the pool that become controls.
         votes: table of judged pairs, ``pairs.csv`` of ``vttdata people score``; none before people have judged.
+        experts: table of pairs with `caption_id`, `video_id` and `score`, with which votes are compared.
     """
 
-    paths: ClassVar[Paths] = {"input": "input", "votes": "file"}
+    paths: ClassVar[Paths] = {"input": "input", "runs.*": "file", "votes": "file", "experts": "file"}
 
     input: str = pydantic.Field(description="human captions, such as --set input=captions.csv")
     columns: dict[str, str] = pydantic.Field(default_factory=dict)
@@ -67,7 +73,16 @@ class Recipe(BaseRecipe):
     )
     audit: Annotated[int, pydantic.Field(ge=0)] = 200
     controls: Annotated[int, pydantic.Field(ge=0)] = 20
+    runs: dict[str, str] = pydantic.Field(default_factory=dict)
+    depth: Annotated[int, pydantic.Field(ge=1, le=5000)] = 10
     votes: str | None = None
+    experts: str | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _check_experts(self) -> Self:
+        if self.experts is not None and self.votes is None:
+            raise ValueError("found experts without votes, which they are compared with")
+        return self
 
 
 class Pool(NamedTuple):
@@ -86,19 +101,32 @@ def build(recipe: Recipe, run: Build) -> None:
     pool = draw_pool(recipe)
     prepared = {v: [stem(caption.caption) for caption in captions] for v, captions in pool.captions.items()}
     kept, dropped = filter_pairs(pool, prepared, stem, Fraction(recipe.threshold))
-    audited = Random(digest([recipe.seed, "audit"])).sample(dropped, min(recipe.audit, len(dropped)))
-    rows: list[list[object]] = [[video, name, pool.chosen[name].caption, ""] for name, video in [*kept, *audited]]
-    rows += control_rows(pool, prepared, recipe.controls, recipe.seed)
     counts: list[list[object]] = [
         ["videos and captions of the pool", len(pool.videos)],
         ["pairs without the originals", len(kept) + len(dropped)],
         [f"pairs with a precision of at least {recipe.threshold}", len(kept)],
-        ["pairs below, judged as an audit sample", len(audited)],
+    ]
+    if recipe.runs:
+        systems = [read_rankings(Path(file), pool.videos) for file in recipe.runs.values()]
+        ranked = {(name, video) for name, video in pool_pairs(systems, recipe.depth) if name != video}
+        counts.append([f"pairs among the first {recipe.depth} of a system", len(ranked)])
+        dropped += [pair for pair in kept if pair not in ranked]
+        kept = [pair for pair in kept if pair in ranked]
+        counts.append(["of these with the precision, to be judged", len(kept)])
+        write_fused_run(run.folder / "borda.run", systems, pool.videos)
+    audited = Random(digest([recipe.seed, "audit"])).sample(dropped, min(recipe.audit, len(dropped)))
+    rows: list[list[object]] = [[video, name, pool.chosen[name].caption, ""] for name, video in [*kept, *audited]]
+    rows += control_rows(pool, prepared, recipe.controls, recipe.seed)
+    counts += [
+        ["pairs left out, judged as an audit sample", len(audited)],
+        ["probability with which a pair left out is judged", len(audited) / len(dropped) if dropped else 1.0],
     ]
     _write(run.folder / "pairs.csv", [["video_id", "caption_id", "caption", "expected"], *rows])
     if recipe.votes is not None:
         votes = read_votes(Path(recipe.votes), {*kept, *audited})
-        counts += count_votes(votes, kept, audited)
+        counts += count_votes(votes, kept, audited, len(dropped))
+        if recipe.experts is not None:
+            compare_with_experts(run.folder / "experts.csv", votes, Path(recipe.experts))
         # An original is relevant to its own video without a vote.
         relevant = {(video, video): 1 for video in pool.videos}
         relevant |= {pair: int(is_relevant(*votes[pair])) for pair in sorted(votes)}
@@ -214,18 +242,56 @@ def read_votes(file: Path, known: set[Pair]) -> dict[Pair, tuple[int, int]]:
     return votes
 
 
+def write_fused_run(path: Path, systems: Sequence[SystemRankings], pool: Sequence[str]) -> None:
+    """Write the ranking of videos by Borda counts over all systems, as a run in TREC's format."""
+    lines = []
+    for query in pool:
+        ranked = fuse_rankings([system.videos[query] for system in systems], pool)
+        lines += [f"{query} Q0 {video} {rank} {len(pool) - rank} borda\n" for rank, video in enumerate(ranked)]
+    path.write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def compare_with_experts(path: Path, votes: Mapping[Pair, tuple[int, int]], experts: Path) -> None:
+    """Write how well votes find what experts call relevant, at all thresholds of both.
+
+    Raises:
+        VttdataError: when the table cannot be read, or has no pair that was voted on.
+    """
+    columns = ("caption_id", "video_id", "score")
+    compared = []
+    for line, row in read_table(experts, Columns(columns, tuple((name,) for name in columns), ("score",))):
+        score = number_or_nan(str(row["score"]))
+        if not math.isfinite(score):
+            raise VttdataError(f"{experts}:{line}: the score {str(row['score'])[:40]!a} is not a number.")
+        if (numbers := votes.get((str(row["caption_id"]), str(row["video_id"])))) is not None:
+            compared.append((*numbers, score))
+    if not compared:
+        raise VttdataError(f"{experts}: no pair of it was voted on.")
+    scores = sorted({score for _, _, score in compared})
+    shares = sorted({Fraction(yes, judgments) for yes, judgments, _ in compared} - {Fraction(0)})
+    table: list[list[object]] = [list(row) for row in lay_against_expert(compared, scores[1:], shares)]
+    _write(path, [list(LayAgreement._fields), *table])
+
+
 def count_votes(
-    votes: Mapping[Pair, tuple[int, int]], kept: Sequence[Pair], audited: Sequence[Pair]
+    votes: Mapping[Pair, tuple[int, int]], kept: Sequence[Pair], audited: Sequence[Pair], dropped: int
 ) -> list[list[object]]:
-    """Return figures about votes: relevant pairs, captions with several relevant videos, what the filter loses."""
+    """Return figures about votes: relevant pairs, captions with several relevant videos, what was missed.
+
+    `dropped` is the number of pairs from which those audited were drawn.
+    """
     relevant = {pair for pair, numbers in votes.items() if is_relevant(*numbers)}
     judged, sampled = [pair for pair in kept if pair in votes], [pair for pair in audited if pair in votes]
+    missed = estimate_missed(sum(pair in relevant for pair in sampled), len(sampled), dropped - len(sampled))
     return [
         ["pairs judged", len(judged)],
         ["relevant pairs beyond the originals", len(relevant)],
         ["captions with more than one relevant video", len({name for name, _ in relevant})],
         ["pairs of the audit sample judged", len(sampled)],
-        ["of these relevant, which the filter would have lost", sum(pair in relevant for pair in sampled)],
+        ["of these relevant, which would have been lost", sum(pair in relevant for pair in sampled)],
+        ["relevant pairs that nobody judged, estimated", round(missed.number, 1)],
+        ["the same, lower end of 95 %", round(missed.low, 1)],
+        ["the same, upper end of 95 %", round(missed.high, 1)],
     ]
 
 

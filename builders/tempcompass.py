@@ -18,12 +18,11 @@ from pathlib import Path
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.files import OfficialObject, choose_files, key_path, list_files
-from vttdata.annotations.record_collector import RecordCollector
+from vttdata.annotations.files import OfficialObject, choose_present_files, key_path
+from vttdata.annotations.question_collector import OfficialQuestion, QuestionCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
-from vttdata.records import VideoQuestion
-from vttdata.text.questions import YES_NO, Choices, find_option, letters, split_option_lines
+from vttdata.text.questions import YES_NO, LinedOptions, find_option, find_text, letters, split_option_lines
 
 _FILES = {
     "multiple_choice": "multi-choice.json",
@@ -56,41 +55,39 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     Raises:
         VttdataError: when there is no file, one is damaged or of another shape, or an answer is no option.
     """
-    records = RecordCollector(language)
-    files = choose_files(folder, {}, optional=_FILES)
-    if not files:
-        names = ", ".join(file.name for file in list_files(folder, {".json"})[:5]) or "no file"
-        raise VttdataError(f"{folder}: holds none of {', '.join(_FILES.values())} of TempCompass; there is {names}.")
+    records = QuestionCollector(language)
+    files = choose_present_files(folder, _FILES, "TempCompass")
     contents = {kind: records.read_json(file, _SHAPE) for kind, file in files.items()}
     sources = group_takes(video for videos in contents.values() for video in videos)
-    added: set[str] = set()
     for kind, videos in contents.items():
-        file = files[kind]
         for video, aspects in videos.items():
-            if video not in added:
-                records.add_clip(file, video, sources[video], 0, None, split="test", location=f"{file}: {video}")
-                added.add(video)
             for aspect, items in aspects.items():
                 for number, item in enumerate(items):
-                    location = f"{file}: {key_path((video, aspect, number))}"
-                    name = f"{kind}/{video}/{aspect}/{number}"
-                    records.add_question(file, _question(item, kind, name, location), location=location)
+                    location = f"{files[kind]}: {key_path((video, aspect, number))}"
+                    lined = LinedOptions(item.question, YES_NO, letters(len(YES_NO)))
+                    if kind != "yes_no":
+                        lined = _split_options(item.question, location)
+                    asked = OfficialQuestion(
+                        f"{kind}/{video}/{aspect}/{number}",
+                        video,
+                        lined.question,
+                        lined.options,
+                        item.answer,
+                        find=find_text if kind == "yes_no" else find_option,
+                        kind=kind,
+                        labels=lined.labels,
+                        type=aspect,
+                        source=sources[video],
+                    )
+                    records.ask(files[kind], asked, location=location)
     return records.result()
 
 
-def _question(item: AspectQuestion, kind: str, name: str, location: str) -> VideoQuestion:
-    lined = split_option_lines(item.question)
-    if kind == "yes_no":
-        text, choices = item.question, Choices(YES_NO, letters(len(YES_NO)))
-    elif lined is None:
+def _split_options(question: str, location: str) -> LinedOptions:
+    lined = split_option_lines(question)
+    if lined is None:
         raise VttdataError(f"{location}: the question does not end with lines of options, such as 'A. text'.")
-    else:
-        text, choices = lined.question, Choices(lined.options, lined.labels)
-    answer = find_option(item.answer, choices)
-    if answer is None:
-        raise VttdataError(f"{location}: the answer {item.answer[:60]!a} is no option.")
-    _, video, aspect, _ = name.split("/")
-    return VideoQuestion(name, video, kind, text, tuple(choices.options), tuple(choices.labels), answer, type=aspect)
+    return lined
 
 
 def group_takes(videos: Iterable[str]) -> dict[str, str]:

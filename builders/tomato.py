@@ -13,14 +13,14 @@ from pathlib import Path
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.files import OfficialObject, choose_files, key_path, list_files
-from vttdata.annotations.record_collector import RecordCollector
+from vttdata.annotations.files import OfficialObject, choose_present_files, key_path
+from vttdata.annotations.question_collector import OfficialQuestion, QuestionCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
-from vttdata.errors import VttdataError
-from vttdata.records import VideoQuestion
-from vttdata.text.questions import letters
 
-_TYPES = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
+_FILES = {
+    name: f"{name}.json"
+    for name in ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +46,11 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     Raises:
         VttdataError: when there is no file, one is damaged or of another shape, or an answer is no option.
     """
-    records = RecordCollector(language)
-    files = choose_files(folder, {}, optional={name: f"{name}.json" for name in _TYPES})
-    if not files:
-        names = ", ".join(file.name for file in list_files(folder, {".json"})[:5]) or "no file"
-        raise VttdataError(f"{folder}: holds no {', '.join(_TYPES)}.json of TOMATO; there is {names}.")
-    added: set[str] = set()
-    for kind, file in files.items():
+    records = QuestionCollector(language)
+    for kind, file in choose_present_files(folder, _FILES, "TOMATO").items():
         for number, item in records.read_json(file, _SHAPE).items():
-            location = f"{file}: {key_path((number,))}"
-            if item.key not in added:
-                records.add_clip(file, item.key, item.key, 0, None, split="test", location=location)
-                added.add(item.key)
-            question = VideoQuestion(
-                f"{kind}/{number}",
-                item.key,
-                "multiple_choice",
-                item.question,
-                tuple(item.options),
-                letters(len(item.options)),
-                item.answer,
-                type=kind,
-            )
-            records.add_question(file, question, location=location)
+            asked = OfficialQuestion(f"{kind}/{number}", item.key, item.question, item.options, item.answer, type=kind)
+            records.ask(file, asked, location=f"{file}: {key_path((number,))}")
     return records.result()
 
 

@@ -3,8 +3,7 @@
 Each video has a held-out human caption (``human``), which is none of its references, the captions of systems, and
 adversarially matched captions of other videos (``adversarial-1``, ...), which are candidates like the others and never
 called false. Without ratings, the build writes ``candidates.csv`` for ``vttdata people make rate-scale``; with them,
-the dataset gets the configuration ``judgments``, and the build folder ``ratings.csv``, ``agreement.csv`` and tables of
-quality drift.
+the dataset gets the configuration ``judgments``, and the build folder ``ratings.csv`` and ``agreement.csv``.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
-from vttdata.generate.candidates import draw_quality_drift, match_adversarially, tfidf_relevance
+from vttdata.generate.candidates import match_adversarially, tfidf_relevance
 from vttdata.ids import digest
 from vttdata.people.hits.system_captions import read_systems
 from vttdata.pipeline.build_folder import Build
@@ -96,7 +95,7 @@ def build(recipe: Recipe, run: Build) -> None:
             )
         ratings = read_ratings(Path(recipe.ratings), candidates)
         scores = score_candidates(ratings, captions, f"{recipe.date[:4]}-rated")
-        _write_ratings(run.folder, ratings, scores, candidates, recipe.seed)
+        _write_ratings(run.folder, ratings, candidates)
     run.steps = 5
     sources = run.stage(SOURCES, sources_of(clips))
     clips = list(run.stage(CLIPS, clips))
@@ -247,11 +246,9 @@ def _captions(video: str, corpus: Corpus, candidates: Mapping[str, Mapping[str, 
 def _write_ratings(
     folder: Path,
     ratings: Mapping[tuple[str, str], Mapping[str, float]],
-    scores: Sequence[CaptionScore],
     candidates: Mapping[str, Mapping[str, str]],
-    seed: int,
 ) -> None:
-    """Write single ratings, their agreement, and for each rank of quality a table of one candidate of each video."""
+    """Write single ratings and their agreement."""
     single = [
         [video, system, candidates[system][video], score, name]
         for (video, system), by_name in sorted(ratings.items())
@@ -268,12 +265,3 @@ def _write_ratings(
         ["Spearman's rho, mean of pairs of annotators", pairs.spearman],
     ]
     (folder / "agreement.csv").write_text(as_csv(table), encoding="utf-8", newline="\n")
-    means: dict[str, dict[str, float]] = {}
-    for score in scores:
-        means.setdefault(score.video_id, {})[score.system] = score.raw
-    (folder / "drift").mkdir(exist_ok=True)
-    for quality in range(max(map(len, means.values()))):
-        drawn = draw_quality_drift(means, quality, seed)
-        rows = [[video, candidates[system][video], system] for video, system in drawn.items()]
-        text = as_csv([["video_id", "caption", "system"], *rows])
-        (folder / "drift" / f"quality-{quality}.csv").write_text(text, encoding="utf-8", newline="\n")

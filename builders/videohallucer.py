@@ -8,28 +8,28 @@ are. The two videos of a pair in ``semantic_detail``, ``ID_a.mp4`` and ``ID_b.mp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.annotations.files import OfficialObject, choose_files, key_path, list_files
-from vttdata.annotations.record_collector import RecordCollector
+from vttdata.annotations.files import OfficialObject, choose_present_files, key_path
+from vttdata.annotations.question_collector import OfficialQuestion, QuestionCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
-from vttdata.errors import VttdataError
-from vttdata.records import VideoQuestion
-from vttdata.text.questions import YES_NO, Choices, find_text, letters
+from vttdata.text.questions import YES_NO, name_video
 
-_SUBSETS = (
-    "object_relation",
-    "temporal",
-    "semantic_detail",
-    "interaction",
-    "external_factual",
-    "external_nonfactual",
-    "fact_detect",
-)
-_CHOICES = Choices(YES_NO, letters(len(YES_NO)))
+_FILES = {
+    name: f"{name}.json"
+    for name in (
+        "object_relation",
+        "temporal",
+        "semantic_detail",
+        "interaction",
+        "external_factual",
+        "external_nonfactual",
+        "fact_detect",
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,37 +63,24 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     Raises:
         VttdataError: when there is no file, one is damaged or of another shape, or an answer is neither yes nor no.
     """
-    records = RecordCollector(language)
-    files = choose_files(folder, {}, optional={name: f"{name}.json" for name in _SUBSETS})
-    if not files:
-        names = ", ".join(file.name for file in list_files(folder, {".json"})[:5]) or "no file"
-        raise VttdataError(f"{folder}: holds no {', '.join(_SUBSETS)}.json of VideoHallucer; there is {names}.")
-    added: set[str] = set()
-    for subset, file in files.items():
+    records = QuestionCollector(language)
+    for subset, file in choose_present_files(folder, _FILES, "VideoHallucer").items():
         for number, pair in enumerate(records.read_json(file, _SHAPE)):
+            group = f"{subset}/{number}"
             for part, item in (("basic", pair.basic), ("hallucination", pair.hallucination)):
-                location = f"{file}: {key_path((f'[{number}]', part))}"
-                answer = find_text(item.answer, _CHOICES)
-                if answer is None:
-                    raise VttdataError(f"{location}: the answer {item.answer[:60]!a} is neither yes nor no.")
-                video = PurePosixPath(item.video).stem if item.video.endswith(".mp4") else item.video
-                if video not in added:
-                    source = video[:-2] if subset == "semantic_detail" and video[-2:] in ("_a", "_b") else video
-                    records.add_clip(file, video, source, 0, None, split="test", location=location)
-                    added.add(video)
-                name = f"{subset}/{number}"
-                question = VideoQuestion(
-                    f"{name}/{part}",
-                    video,
-                    "yes_no",
+                video = name_video(item.video)
+                is_part = subset == "semantic_detail" and video.endswith(("_a", "_b"))
+                asked = OfficialQuestion(
+                    f"{group}/{part}",
+                    item.video,
                     item.question,
                     YES_NO,
-                    letters(len(YES_NO)),
-                    answer,
-                    group=name,
+                    item.answer,
+                    group=group,
                     type=subset,
+                    source=video[:-2] if is_part else video,
                 )
-                records.add_question(file, question, location=location)
+                records.ask(file, asked, location=f"{file}: {key_path((f'[{number}]', part))}")
     return records.result()
 
 

@@ -7,10 +7,12 @@ docs/tables.py`` to write all of them, with ``--check`` to compare only, and wit
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -88,8 +90,39 @@ def attackers() -> str:
     )
 
 
+def _clients() -> Any:
+    return json.loads((ROOT / "docs" / "clients.json").read_text(encoding="utf-8"))
+
+
+def clients() -> str:
+    """Return the table of other people's programs, from what their tests showed."""
+    rows = ([row["client"], row["version"], f"`{row['command']}`", row["showed"]] for row in _clients()["showed"])
+    return table(["client", "version", "command", "what it showed"], rows)
+
+
+def client_versions() -> str:
+    """Return the short table of these programs, with the versions that were tried."""
+    versions: dict[str, list[str]] = {}
+    for row in _clients()["showed"]:
+        versions.setdefault(row["client"], []).append(row["version"])
+    rows = ([name, ", ".join(dict.fromkeys(tried)), str(len(tried))] for name, tried in versions.items())
+    return table(["client", "versions", "tests"], rows)
+
+
+def client_environments() -> str:
+    """Return the table of environments with these programs, with what it took to make each."""
+    rows = (
+        [row["name"], ", ".join(f"`{name}`" for name in row["packages"]), str(row["megabytes"]), str(row["seconds"])]
+        for row in _clients()["environments"]
+    )
+    return table(["environment", "packages", "MB", "seconds to install"], rows)
+
+
 TABLES = {
     "attackers": attackers,
+    "client_environments": client_environments,
+    "client_versions": client_versions,
+    "clients": clients,
     "commands": command_table,
     "formats": formats,
     "filters": filters,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import re
@@ -98,10 +99,20 @@ def digest(value: object) -> str:
 
 def canonical_json(value: object) -> str:
     """Return the JSON of plain values and dataclasses in the one form that is hashed; it is ASCII, in one line."""
-    return json.dumps(value, default=_fields_of_dataclass, sort_keys=True, ensure_ascii=True)
+    return _CANONICAL.encode(value)
 
 
 def _fields_of_dataclass(value: object) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    raise TypeError(f"{type(value).__name__} has no canonical form")
+    names = _field_names(type(value))  # type: ignore[arg-type] # a class is hashable
+    return {name: getattr(value, name) for name in names}
+
+
+@functools.cache
+def _field_names(record: type) -> tuple[str, ...]:
+    if not dataclasses.is_dataclass(record):
+        raise TypeError(f"{record.__name__} has no canonical form")
+    return tuple(field.name for field in dataclasses.fields(record))
+
+
+# Millions of records are hashed, and an encoder for each would cost as much as its text.
+_CANONICAL = json.JSONEncoder(default=_fields_of_dataclass, sort_keys=True, ensure_ascii=True)

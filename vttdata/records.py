@@ -285,9 +285,10 @@ class QueryWindows:
 
     Fields:
         sen_id: caption of the clip that is the sentence.
-        starts, ends: of the windows, seconds in the clip.
+        starts, ends: of the windows, seconds in the clip, or in its source where annotators marked them.
         salient: parts of 2 s that were judged, counted from 0 at the start of the clip.
         saliency: judgments of the first part by each worker, then those of the second and so on, 0..4.
+        annotators: number of the one who marked each window, where each marked one; empty where all windows are true.
     """
 
     video_id: str
@@ -296,6 +297,7 @@ class QueryWindows:
     ends: tuple[float, ...]
     salient: tuple[int, ...] = ()
     saliency: tuple[int, ...] = ()
+    annotators: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -51,9 +51,22 @@ def test_span_is_the_one_that_most_annotators_marked(tmp_path: Path) -> None:
     ]
 
 
+def test_span_of_each_annotator_is_kept_for_the_official_measure(tmp_path: Path) -> None:
+    first, *_ = read(write(tmp_path)).moments
+    assert (first.video_id, first.annotators) == ("12090392-N02_13482799053_87ef417396_7", (0, 1, 2, 3))
+    assert list(zip(first.starts, first.ends, strict=True)) == [(5, 10), (0, 5), (0, 5), (10, 20)]
+
+
+def test_tie_of_two_and_two_annotators_is_a_finding(tmp_path: Path) -> None:
+    tied = [moment(1, (0, 0), (0, 0), (1, 1), (1, 1)), moment(2, (0, 0), (0, 0), (1, 1), (2, 2))]
+    found = read(write(tmp_path, tied))
+    assert [finding.count for finding in found.findings if finding.kind == "annotators_disagree"] == [1]
+
+
 def test_paragraphs_are_the_descriptions_of_a_video(tmp_path: Path) -> None:
     joined = join_paragraphs(read(write(tmp_path)))
     assert [clip.video_id for clip in joined.clips] == ["12090392-N02_13482799053_87ef417396", "a_b", "c"]
+    assert joined.moments == ()
     assert joined.captions[0].caption == "thing 7 happens thing 8 happens"
 
 

@@ -99,6 +99,23 @@ def test_pool_is_judged_and_used_for_retrieval(tmp_path: Path, capsys: pytest.Ca
     assert main([*scored, "--relevance", str(build / "relevance.txt")]) == 0
     scores = json.loads(capsys.readouterr().out)["scores"]
     assert scores["t2v-judged/r-precision"]["all"]["score"] == pytest.approx(1)
+    lines = [
+        "caption_id,video_id,score",
+        *(f"{a},{b},{4 if kind[a] == kind[b] else 1}" for a, b in sorted(judged_pairs)),
+    ]
+    (tmp_path / "experts.csv").write_text("\n".join(lines))
+    assert main([*again, "--set", f"experts={tmp_path / 'experts.csv'}"]) == 0
+    rows = list(csv.DictReader((build / "experts.csv").open()))
+    assert [float(rows[-1][name]) for name in ("expert", "lay", "precision", "recall", "f1", "kappa")] == [4, *[1] * 5]
+    pooled = ["build", str(build), "--set", f"runs={{one: {tmp_path / 'system.npz'}}}", "--set", "depth=1"]
+    assert main([*pooled, "--set", "votes=null", "--set", "experts=null", "--set", "audit=4", "--quiet"]) == 0
+    # The first of each is its original, so that nothing but the sample is left to be judged.
+    counts = dict(csv.reader((build / "counts.csv").open()))
+    assert counts["of these with the precision, to be judged"] == "0"
+    assert counts["probability with which a pair left out is judged"].startswith("0.333")
+    assert len([row for row in csv.DictReader((build / "pairs.csv").open()) if not row["expected"]]) == 4
+    fused = [line.split() for line in (build / "borda.run").read_text().splitlines()]
+    assert [video for query, _, video, rank, *_ in fused if rank == "0"] == pool
     (out / "pairs.csv").write_text("caption_id,video_id,yes,judgments\nv9,v0,1,3\n")
     assert main(again) == 2
     assert "is none of pairs.csv" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_videos_that_are_made_from_one_take_are_one_source() -> None:
     [
         ("multi-choice", {"question": "what?", "answer": "A. x"}, "does not end with lines of options"),
         ("multi-choice", {"question": "what?\nA. x\nB. y", "answer": "C. z"}, "the answer 'C. z' is no option"),
-        ("yes_no", {"question": "is it?", "answer": "maybe"}, "the answer 'maybe' is no option"),
+        ("yes_no", {"question": "is it?", "answer": "maybe"}, "the answer 'maybe' is neither yes nor no"),
         ("yes_no", {"question": "is it?"}, '["answer"] is missing'),
     ],
 )

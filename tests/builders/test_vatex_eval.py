@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from random import Random
 
@@ -78,7 +79,17 @@ def test_candidates_are_rated_and_become_judgments(
     assert all(text not in texts for text, texts in zip(table.candidates, table.references, strict=True))
     agreement = dict(csv.reader((out / "agreement.csv").open()))
     assert 0.4 < float(agreement["Kendall's tau-b, mean of pairs of annotators"]) < 0.8
-    assert len(list((out / "drift").iterdir())) == 4
+    scores = write(
+        tmp_path / "length.csv",
+        ["video_id", "system", "score"],
+        [[row["video_id"], row["system"], len(row["caption"])] for row in candidates],
+    )
+    capsys.readouterr()
+    test = ["metric", "test", str(out), "--human", "--scores", str(scores), "--drift", "1-5", "--draws", "20", "--json"]
+    assert main(test) == 0
+    drift = json.loads(capsys.readouterr().out)["sets"][0]["drift"]["length"]
+    assert list(drift) == ["1", "2", "3", "4", "5"]
+    assert all(0 < estimate["items"] < 24 * 4 for estimate in drift.values())
     write(tmp_path / "ratings.csv", header, [["v0", "ours", "another text", 3, "w1"]])
     assert main([*again, "--set", "date=2026-11-22"]) == 2
     assert "has no candidate 'another text'" in capsys.readouterr().err

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from builders.questions import read
 from vttdata.cli.main import main
+from vttdata.compose.foils import read_questions
 from vttdata.generate.blind.questions import answer_questions
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "mo", "ti", "su") for b in ("lan", "rod", "fis", "gum", "net", "pal")]
 Make = Callable[[random.Random, list[str], int], tuple[str, list[str]]]
@@ -96,6 +101,66 @@ def test_shortcut_is_found_by_its_attacker(
     assert "the set is open to blind solving" in capsys.readouterr().out
 
 
+def test_words_of_a_question_give_away_yes_and_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draw = random.Random(1)
+    rows = []
+    for number in range(200):
+        answer = draw.choice(("yes", "no"))
+        # What is not there is asked about with "any".
+        asked = f"is there {'a' if answer == 'yes' else 'any'} {draw.choice(WORDS)} {draw.choice(WORDS)}?"
+        rows.append({"video": f"v{number}", "question": asked, "answer": answer})
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    attacks = attack(tmp_path / "q.json", capsys)
+    assert attacks["question-only"]["accuracy"] == 1.0
+    assert attacks["ensemble"]["accuracy"] > 0.95
+    # Attackers that see only the words yes and no are not above guessing.
+    assert attacks["linear-classifier"]["low"] <= 0.5
+
+
+def test_words_of_a_question_go_with_words_of_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draw = random.Random(2)
+    asked_of = {"who": "a boy", "where": "at home", "when": "at night", "why": "for fun"}
+    rows = []
+    for number in range(200):
+        word = draw.choice([*asked_of])
+        options = draw.sample([*asked_of.values()], 4)
+        answer = options.index(asked_of[word])
+        rows.append({"video": f"v{number}", "question": f"{word} is it?", "options": options, "answer_index": answer})
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    attacks = attack(tmp_path / "q.json", capsys)
+    assert attacks["question-options"]["accuracy"] > 0.95
+    assert attacks["linear-classifier"]["accuracy"] < 0.5
+
+
+def test_pairs_are_answered_where_both_questions_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # "a" is always there and "any" never, but of the second question of every fifth pair nothing is known.
+    rows = []
+    for number in range(100):
+        rows.append({"video": f"v{number}", "question": "is there a dog?", "answer": "yes", "group": f"p{number}"})
+        known = number % 5 != 0
+        second = {"question": "is there any cat?" if known else "is there a dog?", "answer": "no"}
+        rows.append({"video": f"v{number}", "group": f"p{number}"} | second)
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    groups = attack(tmp_path / "q.json", capsys)["question-only"]["groups"]
+    assert (groups["groups"], groups["accuracy"], groups["guessing"]) == (100, 0.8, 0.25)
+    assert main(["audit", str(tmp_path / "q.json")]) == 0
+    assert "of 100 groups" in capsys.readouterr().out
+
+
+def test_videos_made_from_one_take_are_one_source(tmp_path: Path) -> None:
+    names = ["7", "7_reverse", "7_concat_0", "8_reverse", "71"]
+    rows = [{"video": f"{name}.mp4", "question": "is it?", "answer": "yes"} for name in names]
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    found = read_questions(tmp_path / "q.json")
+    assert found is not None
+    assert [question.video_id for question in found] == ["7", "7", "7", "8_reverse", "71"]
+    official = read(tmp_path / "q.json")
+    assert [clip.source_id for clip in official.clips] == ["7", "7", "7", "8_reverse", "71"]
+    assert [(each.kind, each.ids) for each in official.findings if each.kind == "derived_video"] == [
+        ("derived_video", ("7_reverse", "7_concat_0"))
+    ]
+
+
 def test_ties_share_a_question() -> None:
     margins = np.array([1.0, 0.0, -1.0, 2.0, 0.0, 0.0])
     assert answer_questions(margins, np.array([0, 0, 1, 1, 2, 2]), 3).tolist() == [0.5, 0.0, 1 / 3]
@@ -174,3 +239,36 @@ def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.
     assert "| place | 1.000" in page
     assert "## Blind attackers on questions, `yes_no`\n\n3; answers by place: A 3, B 0;" in page
     assert "questions, multiple_choice: 13; answers by place: A 0, B 13, C 0" in printed
+
+
+@pytest.mark.not_on("win32")
+def test_page_of_questions_has_types_places_attackers_and_frames(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"video_id": f"v{n}", "question": f"what {n}?", "options": ["<x>", "y", f"z{n}"], "answer": "B"}
+        | {"type": ("colour", "count")[n % 3 == 0]}
+        for n in range(12)
+    ]
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    (tmp_path / "videos").mkdir()
+    picture = ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=5:d=1", "-pix_fmt", "yuv420p"]
+    subprocess.run([ffmpeg_path(), "-v", "error", *picture, str(tmp_path / "videos" / "v0.mp4")], check=True)
+    out = str(tmp_path / "out")
+    build = ["build", "questions", "--quiet", "--workers", "1", "--out", out]
+    assert main([*build, "--set", f"annotations={tmp_path / 'q.json'}"]) == 0
+    audit = ["audit", out, "--page", str(tmp_path / "page.html"), "--videos", str(tmp_path / "videos")]
+    assert main(audit) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("data:image/webp") == 1
+    assert re.search(r"colour.*?>8<.*count.*?>4<", page, re.DOTALL)
+    assert "Questions by the place of their answer" in page
+    assert "An ensemble of" in page
+    assert "&lt;x&gt;" in page
+    assert "<x>" not in page
+    assert "<strong>y</strong>" in page
+    capsys.readouterr()
+    assert main(["show", out, "--page", str(tmp_path / "report.html")]) == 0
+    report = (tmp_path / "report.html").read_text()
+    assert "Questions: multiple_choice" in report
+    assert "The best blind attacker answers 1.000 of 12." in report

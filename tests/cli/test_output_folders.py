@@ -14,6 +14,7 @@ from tests.cli.test_degrade import ROWS, write_csv
 from tests.cli.test_foil import contents, write_captions
 from tests.helpers.official_files import write_unpacked
 from vttdata.cli.main import main
+from vttdata.pipeline.build_folder import write_pins
 
 Capture = pytest.CaptureFixture[str]
 
@@ -96,6 +97,13 @@ def test_foils_replace_a_build_only_when_told_and_never_the_user_s_files(
         f"vttdata: {street}: holds 'notes.txt' and is not replaced by a dataset; choose another folder.\n",
     )
     (street / "notes.txt").unlink()
+    # A build also writes the splits of an earlier one, and the clips that wait for captions.
+    write_pins(street, {"clip": "test"})
+    (street / "uncaptioned").mkdir()
+    (street / "uncaptioned" / "clip.mp4").write_bytes(b"")
+    (street / "pins-mine.jsonl").write_text("mine")
+    assert "holds 'pins-mine.jsonl' and is not replaced" in run(capsys, *command, "--replace")[1]
+    (street / "pins-mine.jsonl").unlink()
     assert run(capsys, *command, "--replace")[0] == 0
     assert not (street / "build.json").exists()
     assert run(capsys, *command, "--seed", "1")[0] == 0

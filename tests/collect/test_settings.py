@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from vttdata.collect import CollectSettings, LimitSettings, SearchSettings
+from vttdata.recipe import load_recipe
+from vttdata.records import Clip
+from vttdata.split import assign_splits
 
 CATEGORIES = (
     *("music", "people", "gaming", "sports/actions", "news/events/politics", "education", "tv shows", "movie/comedy"),
@@ -79,3 +83,20 @@ def test_packaged_queries_match_the_number_and_categories_of_msrvtt() -> None:
     assert sum(map(len, settings.queries.values())) == 257
     assert {len(group) for group in settings.queries.values()} == {12, 13}
     assert settings.per_query == 150
+
+
+def test_packaged_queries_are_divided_whole_and_by_the_ratios_of_msrvtt() -> None:
+    """MSR-VTT, section 3.3: clips of one query are in one split, 65 %, 5 % and 30 % of them."""
+    recipe = load_recipe("msrvtt-collect").recipe
+    draw = Random(1)
+    clips = [
+        Clip(f"{query} {n}", f"{query} {n // 2}", 0, 10, 0, 1, 1, category=category, query=query)
+        for category, group in recipe.collect.search.queries.items()
+        for query in group
+        for n in range(draw.randint(20, 60))
+    ]
+    assigned = assign_splits(clips, recipe.split, seed=recipe.seed)
+    assert assigned.groups == 257
+    assert len({(clip.query, assigned.split_of[clip.video_id]) for clip in clips}) == 257
+    for split, ratio in (("train", 0.65), ("validation", 0.05), ("test", 0.30)):
+        assert assigned.counts[split] / len(clips) == pytest.approx(ratio, abs=0.01)

@@ -176,7 +176,7 @@ def test_error_names_no_signature() -> None:
 def test_time_to_wait_is_read_as_seconds_or_a_date() -> None:
     date = email.utils.formatdate(time.time() + 100, usegmt=True)
     assert seconds_to_wait("ERROR: x\nRetry-After: '7'\n") == 7.0
-    assert 97 < (seconds_to_wait(f"Retry-After: '{date}'\n") or 0) < 101
+    assert 60 < (seconds_to_wait(f"Retry-After: '{date}'\n") or 0) < 101
     assert seconds_to_wait("Retry-After: 'Thu, 01 Jan 1970 00:00:00 GMT'\n") == 0.0
     assert seconds_to_wait("Retry-After: 'soon'\nERROR: x") is None
     assert seconds_to_wait("ERROR: x") is None

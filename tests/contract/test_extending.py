@@ -90,7 +90,7 @@ def test_page_adds_one_file_for_each_extension() -> None:
         "metrics",
         "recipes",
     ]
-    assert len(added) == 6
+    assert len(added) == 8
 
 
 def test_benchmark_is_listed_and_built(workplace: Workplace, output: dict[str, str]) -> None:

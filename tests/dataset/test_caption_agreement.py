@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc
@@ -103,3 +104,11 @@ def test_stats_add_similarity_and_refuse_what_cannot_be_computed(
     assert "test: similarity of captions by two authors" in capsys.readouterr().out
     assert main(["show", dataset, "--svo", "no_such_pipeline"]) == 2
     assert "The spaCy pipeline 'no_such_pipeline' cannot be loaded" in capsys.readouterr().err
+
+
+def test_captions_are_compared_by_the_vectors_of_an_encoder() -> None:
+    vectors = {"north": [2.0, 0.0], "east": [0.0, 3.0], "north-east": [1.0, 1.0], "nowhere": [0.0, 0.0]}
+    clips = {"a": [("human", "north"), ("system", "north-east")], "b": [("human", "east"), ("system", "nowhere")]}
+    table = measure_similarity(clips, lambda texts: np.array([vectors[text] for text in texts]))
+    assert table["human"]["system"].mean == pytest.approx((0.5**0.5 + 0) / 2)
+    assert table["system"]["human"].clips == 2

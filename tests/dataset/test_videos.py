@@ -120,6 +120,9 @@ class TestFiles:
         for split, rows in splits.items():
             paths = rows.cast_column("video", datasets.Video(decode=False))
             found = {row["video_id"]: Path(row["video"]["path"]).read_bytes() for row in paths}
+            texts = load(tmp_path / "d", tmp_path / "cache", split=split)
+            captions = {row["video_id"]: row["captions"] for row in texts if row["video"]}
+            assert {row["video_id"]: row["captions"] for row in paths} == captions
             assert {name: hashlib.sha256(content).hexdigest() for name, content in found.items()} == checksums(
                 filmed, split
             )
@@ -142,7 +145,7 @@ def test_clips_whose_files_differ_only_by_case_are_refused(filmed: Material, tmp
     clips = [clip, dataclasses.replace(clip, video_id=name, media=media)]
     (tmp_path / "d").mkdir()
     with pytest.raises(VttdataError, match="differ only by case"):
-        add_video_files(tmp_path / "d", filmed.media, clips)
+        add_video_files(tmp_path / "d", filmed.media, clips, [[] for _ in clips])
 
 
 class TestNone:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.dataset.conftest import Material, contents, load
-from vttdata.dataset import Metadata, compute_statistics, find_damage
+from vttdata.dataset import Metadata, compute_statistics, find_damage, sorted_captions
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
@@ -97,6 +97,7 @@ class TestContradictions:
         assert not list(tmp_path.iterdir())
 
     def test_full_disk_is_reported_for_the_scratch_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sorted_captions, "IN_MEMORY", 0)
         database = sqlite3.connect(tmp_path / "scratch", isolation_level=None)
         database.execute("PRAGMA max_page_count = 10")
         monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: database)
@@ -108,11 +109,11 @@ class TestContradictions:
     def test_limit_on_the_size_of_files_is_reported_for_the_scratch_file(self, tmp_path: Path) -> None:
         code = (
             "import resource, signal, sys; from pathlib import Path;"
-            "from vttdata.dataset.sorted_captions import SortedCaptions;"
+            "from vttdata.dataset import sorted_captions; sorted_captions.IN_MEMORY = 0;"
             "from vttdata.records import Caption; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000));"
             "captions = [Caption('v', n, 'word ' * 50) for n in range(20_000)];"
-            "SortedCaptions(Path(sys.argv[1]), {'v': 0}, captions)"
+            "sorted_captions.SortedCaptions(Path(sys.argv[1]), {'v': 0}, captions)"
         )
         command = [sys.executable, "-c", code, str(tmp_path / "scratch")]
         done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -83,12 +83,12 @@ def test_mistake_in_a_metric_is_one_sentence(plugin: Path, old: str, new: str, m
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("CIDEr", r"Unknown metric 'CIDEr'; choose from bleu, .*, spice \(did you mean 'cider-d'\?\)\.$"),
+        ("CIDEr", r"Unknown metric 'CIDEr'; choose from bert-score, .*, spice \(did you mean 'cider-d'\?\)\.$"),
         ("blue", r"choose from .* \(did you mean 'bleu'\?\)\.$"),
         ("bleu-4", r"Unknown metric 'bleu-4'; 'bleu' has bleu1, bleu2, bleu3, bleu4 \(did you mean 'bleu4'\?\)\.$"),
         (
             "fluency",
-            "choose from bleu, chrf, cider-d, clip-score, emscore, .*, rouge-l, sentence-similarity, spice\\.$",
+            "choose from bert-score, bleu, chrf, cider-d, clip-score, emscore, .*, sentence-similarity, spice\\.$",
         ),
     ],
 )

@@ -103,7 +103,7 @@ def test_failed_export_keeps_the_earlier_one(dataset: Path, tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("xml", {}, "Unknown export format 'xml'; choose from coco, coco-results, evaluation, jsonl"),
+        ("xml", {}, "Unknown export format 'xml'; choose from coco, coco-results, evaluation, inspect-ai, jsonl"),
         ("json-lines", {}, r"choose from .* \(did you mean 'jsonl'\?\)"),
         ("coco", {"split": "dev"}, "no split of 'clips' is called 'dev'; choose from train, validation, test"),
         ("retrieval", {"split": "dev"}, "no split of 'clips' is called 'dev'"),
@@ -123,7 +123,7 @@ def test_bad_option_raises_one_sentence(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
-@pytest.mark.parametrize("name", ["coco", "evaluation", "msrvtt", "retrieval", "mteb", "lmms-eval"])
+@pytest.mark.parametrize("name", ["coco", "evaluation", "msrvtt", "retrieval", "mteb", "lmms-eval", "inspect-ai"])
 def test_dataset_without_captions_exports_only_to_jsonl(write: Write, tmp_path: Path, name: str) -> None:
     folder = write(captions=[])
     with pytest.raises(VttdataError, match="has no captions; 'vttdata export --format jsonl'"):
@@ -131,7 +131,7 @@ def test_dataset_without_captions_exports_only_to_jsonl(write: Write, tmp_path: 
     assert "clips/test.jsonl" in export(folder, "jsonl", tmp_path / "x").files
 
 
-@pytest.mark.parametrize("name", ["coco", "mteb", "lmms-eval"])
+@pytest.mark.parametrize("name", ["coco", "mteb", "lmms-eval", "vlmevalkit"])
 def test_error_names_split_without_human_captions(write: Write, tmp_path: Path, name: str) -> None:
     remaining = [c for c in captions() if c.author != "human" or not c.video_id.startswith("video1")]
     with pytest.raises(VttdataError, match="no clip of 'test' has a human caption"):

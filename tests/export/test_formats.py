@@ -64,7 +64,7 @@ def test_plugin_is_listed_and_writes(dataset: Path, tmp_path: Path, capsys: pyte
     assert main(["export", str(dataset), "--format", "plain-ids", "--split", "test", "--out", str(out)]) == 0
     assert (out / "ids.txt").read_text().splitlines() == ["video11", "video12", "video13"]
     assert "# me/small 2.0.1: Plain list of ids, for anyone\n" in (out / "README.md").read_text()
-    with pytest.raises(VttdataError, match=r"choose from .*, retrieval, webdataset, plain-ids"):
+    with pytest.raises(VttdataError, match=r"choose from .*, webdataset, plain-ids"):
         export(dataset, "xml", tmp_path / "y")
 
 

@@ -8,6 +8,7 @@ import datasets
 import pytest
 
 from tests.export.conftest import Write, texts_of
+from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.export import export
 from vttdata.records import Caption
@@ -22,9 +23,9 @@ def test_datasets_loads_corpus_queries_and_qrels(dataset: Path, tmp_path: Path) 
     assert datasets.get_dataset_config_names(str(tmp_path / "x")) == ["corpus", "queries", "qrels"]
     corpus, queries = load(tmp_path / "x", "corpus"), load(tmp_path / "x", "queries")
     assert list(corpus) == list(queries) == ["train", "validation", "test"]
-    assert corpus["test"]["id"][:] == ["video11", "video12", "video13"]
-    assert corpus["test"].column_names == ["id", "video", "url", "start", "end"]
-    assert corpus["test"][0]["end"] == 12.25
+    assert corpus["test"]["id"][:] == ["video11", "video12"]
+    assert corpus["test"]["video"][:] == ["video11.mp4", "video12.mp4"]
+    assert corpus["test"].column_names == ["id", "video"]
     assert queries["test"]["text"][:] == [texts_of("video11")[0], texts_of("video12")[0]]
     assert load(tmp_path / "x")["test"].column_names == ["query-id", "corpus-id", "score"]
 
@@ -66,3 +67,22 @@ def test_queries_of_several_clips_are_kept_and_counted(write: Write, tmp_path: P
 def test_protocol_is_a_separate_task(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "mteb", tmp_path / "x", config="one-k", split="test")
     assert load(tmp_path / "x", "corpus")["test"]["id"][:] == ["video12", "video7"]
+
+
+def test_every_caption_can_be_a_query(dataset: Path, tmp_path: Path) -> None:
+    warned: list[str] = []
+    export(dataset, "mteb", tmp_path / "x", split="test", every_caption=True, warn=warned.append)
+    assert ["--videos" in sentence for sentence in warned] == [True]
+    assert load(tmp_path / "x", "queries")["test"]["text"][:] == [*texts_of("video11"), *texts_of("video12")]
+    assert load(tmp_path / "x", "qrels")["test"]["corpus-id"][-1] == "video12"
+    with pytest.raises(VttdataError):
+        export(dataset, "coco", tmp_path / "y", every_caption=True)
+
+
+def test_command_has_the_option(dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", str(dataset), "--format", "mteb", "--split", "test", "--every-caption"]
+    assert main([*command, "--out", str(tmp_path / "x")]) == 0
+    assert "--videos" in capsys.readouterr().err
+    assert len(load(tmp_path / "x", "queries")["test"]) == len(texts_of("video11")) + len(texts_of("video12"))
+    assert main(["export", str(dataset), "--format", "coco", "--every-caption", "--out", str(tmp_path / "y")]) == 2
+    assert not (tmp_path / "y").exists()

@@ -86,7 +86,9 @@ def test_protocols_have_separate_lists(dataset: Path, tmp_path: Path) -> None:
     assert {"MSRVTT_one-k.test.csv", "MSRVTT_one-k.train.csv"} <= set(written.files)
     assert list(pd.read_csv(tmp_path / "x/MSRVTT_one-k.test.csv")["video_id"].values) == ["video12", "video7"]
     export(dataset, "retrieval", tmp_path / "x", config="one-k", split="train")
-    assert [path.name for path in (tmp_path / "x").glob("*.csv")] == ["MSRVTT_one-k.train.csv"]
+    names = ["MSRVTT_one-k.train.csv", "MSRVTT_train.9k.csv"]
+    assert sorted(path.name for path in (tmp_path / "x").glob("*.csv")) == names
+    assert len({(tmp_path / "x" / name).read_bytes() for name in names}) == 1
 
 
 @pytest.mark.parametrize("text", ["None", "NA", "null"])

@@ -1,4 +1,4 @@
-"""Adversarially matched captions and quality drift keep their guarantees for all inputs."""
+"""Adversarially matched captions keep their guarantees for all inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.needs import library
 from vttdata.errors import VttdataError
-from vttdata.generate.candidates import draw_quality_drift, match_adversarially, tfidf_relevance
+from vttdata.generate.candidates import match_adversarially, tfidf_relevance
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,16 +58,3 @@ def test_relevance_is_that_of_scikit_learn() -> None:
     vectorizer.idf_ = vectorizer.idf_ - 1
     expected = (vectorizer.transform(documents) @ vectorizer.transform(captions).T).toarray()
     assert tfidf_relevance(references, captions) == pytest.approx(expected)
-
-
-def test_drift_is_drawn_in_proportion_to_the_distance_of_ranks() -> None:
-    scores = {f"v{n}": {"bad": 1.0, "fair": 2.0, "good": 3.0} for n in range(6000)}
-    counts = Counter(draw_quality_drift(scores, 0).values())
-    weights = {"bad": 1.0, "fair": 1 / 2, "good": 1 / 3}
-    for name, weight in weights.items():
-        assert counts[name] / 6000 == pytest.approx(weight / sum(weights.values()), abs=0.02)
-    means = [
-        np.mean([scores[video][name] for video, name in draw_quality_drift(scores, quality).items()])
-        for quality in range(3)
-    ]
-    assert means == sorted(means)

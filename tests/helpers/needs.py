@@ -9,6 +9,7 @@ import pytest
 
 LIBRARY = "the library {} is not installed"
 PROGRAM = "the program {} is not installed"
+CLIENT = "the client {} {}"
 
 
 def library(module: str) -> Any:

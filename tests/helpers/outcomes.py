@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.needs import LIBRARY, PROGRAM
+from tests.helpers.needs import CLIENT, LIBRARY, PROGRAM
 
 _LIBRARY = re.compile(LIBRARY.format(r"(\S+)"))
 _PROGRAM = re.compile(PROGRAM.format(r"(\S+)"))
+_CLIENT = re.compile(CLIENT.format(r"(\S+)", ".*"))
 _STARTED = pytest.StashKey[float]()
 _WANTED = pytest.StashKey[Mapping[str, str]]()
 
@@ -125,13 +126,18 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 def describe_skipped(outcomes: Outcomes) -> str:
     """Return a line on what was skipped: libraries, programs and the rest, and how each is had."""
     libraries = outcomes.for_libraries()
-    programs = [found[1] for reason in outcomes.skipped.values() if (found := _PROGRAM.fullmatch(reason))]
+    programs, clients = (
+        [found[1] for reason in outcomes.skipped.values() if (found := pattern.fullmatch(reason))]
+        for pattern in (_PROGRAM, _CLIENT)
+    )
     parts = []
     if libraries:
         parts.append(f"{len(libraries)} for libraries ({_names(libraries.values())}; make test-extras runs them)")
     if programs:
         parts.append(f"{len(programs)} for programs ({_names(programs)}; install them)")
-    others = len(outcomes.skipped) - len(libraries) - len(programs)
+    if clients:
+        parts.append(f"{len(clients)} for clients ({_names(clients)}; make test-clients runs them)")
+    others = len(outcomes.skipped) - len(libraries) - len(programs) - len(clients)
     if others:
         parts.append(f"{others} for the reasons above")
     return f"Skipped tests and files of tests: {', '.join(parts)}."

@@ -83,7 +83,8 @@ def test_build_json_has_settings_and_tools_but_no_secrets(videos: Path, tmp_path
     assert build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, cookies).returncode == 0
     account = json.loads((tmp_path / "out" / "build.json").read_text())
     assert account["status"] == "complete"
-    assert account["settings"]["clips"] == {"min_seconds": 2.0, "max_seconds": 30.0, "per_source": 3, "whole": False}
+    assert account["settings"]["clips"]["min_seconds"] == 2.0
+    assert account["settings"]["clips"]["per_source"] == 3
     assert account["settings"]["collect"]["cookies"] is None
     assert {"ffmpeg", "av", "yt-dlp"} <= set(account["tools"])
 
@@ -103,6 +104,18 @@ def test_dataset_is_independent_of_the_folder_of_the_videos(videos: Path, tmp_pa
         own.pop(Path("manifest.json"))
         assert str(tmp_path) not in own.pop(Path("provenance.json")).decode()
     assert found[0] == found[1]
+
+
+def test_clips_that_are_not_drawn_are_rejected_and_not_cut(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0", "clips.total=2"]
+    assert build(tmp_path, *settings).returncode == 0
+    stages = account(tmp_path)
+    found = stages["clips"]["kept"]
+    assert found > 2
+    assert (stages["drawn"]["kept"], stages["drawn"]["rejected"]) == (2, {"not_drawn": found - 2})
+    assert stages["cut"]["in"] == 2
+    assert build(tmp_path, *settings, "clips.total=3").returncode == 0
+    assert account(tmp_path)["clips"]["reused"] == stages["clips"]["parts"]
 
 
 def test_without_media_nothing_is_cut(videos: Path, tmp_path: Path) -> None:

@@ -302,3 +302,14 @@ def test_consent_says_what_the_page_observes_whatever_the_requester_s_text(films
     assert text.startswith("We keep your captions. ")
     assert "how many keys you press" in text
     assert "not which keys" in text
+
+
+def test_workers_are_asked_for_facets_if_a_campaign_wants_them(films: Path, tmp_path: Path) -> None:
+    names = ["Who", "What", "Where", "When"]
+    asked = made(tmp_path / "asked", films, "facets=true", workers=["a"])
+    units = [unit for unit in asked.units.values() if not unit.is_control]
+    assert all(item.shown["facets"] == names for unit in units for item in unit.items)
+    text = "\n".join(CaptionTask(CaptionTaskSettings(facets=True)).instructions())
+    assert all(f"\n{name}: " in text for name in names)
+    plain = made(tmp_path / "plain", films, workers=["a"])
+    assert not any("facets" in item.shown for unit in plain.units.values() for item in unit.items)

@@ -48,7 +48,7 @@ def weights() -> np.ndarray:
 
 def test_each_draw_has_the_coefficients_of_the_drawn_captions(captions: tuple, weights: np.ndarray) -> None:
     x, y, videos = captions
-    values = correlate_draws(x, y, videos, weights)
+    [values] = correlate_draws([x, y], [(0, 1)], videos, weights)
     for draw, times in enumerate(weights):
         rows = np.repeat(np.arange(len(x)), times[videos].astype(int))
         assert [values[name][draw] for name in COEFFICIENTS] == pytest.approx(
@@ -56,11 +56,21 @@ def test_each_draw_has_the_coefficients_of_the_drawn_captions(captions: tuple, w
         )
 
 
+def test_each_pair_of_columns_has_its_own_coefficients(captions: tuple, weights: np.ndarray) -> None:
+    x, y, videos = captions
+    columns, pairs = [x, y, -(x**2)], [(0, 1), (2, 1), (0, 0)]
+    values = correlate_draws(columns, pairs, videos, weights)
+    rows = np.repeat(np.arange(len(x)), weights[3][videos].astype(int))
+    for of_pair, (first, second) in zip(values, pairs, strict=True):
+        expected = scipy_coefficients(columns[first][rows], columns[second][rows])
+        assert [of_pair[name][3] for name in COEFFICIENTS] == pytest.approx(expected, abs=1e-12)
+
+
 def test_coefficients_of_many_captions_do_not_depend_on_blocks() -> None:
     random = np.random.default_rng(5)
     x, videos = random.normal(size=1500), np.sort(random.integers(0, 400, 1500))
     y = x + random.normal(size=1500)
-    values = correlate_draws(x, y, videos, np.ones((1, 400)))
+    [values] = correlate_draws([x, y], [(0, 1)], videos, np.ones((1, 400)))
     assert [values[name][0] for name in COEFFICIENTS] == pytest.approx(scipy_coefficients(x, y), abs=1e-12)
 
 
@@ -91,7 +101,8 @@ def test_systems_have_the_coefficients_of_their_means(captions: tuple, weights: 
 
 def test_constant_scores_have_no_coefficients() -> None:
     x, y, videos = np.full(5, 0.1), np.arange(5.0), np.arange(5)
-    assert all(np.isnan(values).all() for values in correlate_draws(x, y, videos, np.ones((1, 5))).values())
+    [of_pair] = correlate_draws([x, y], [(0, 1)], videos, np.ones((1, 5)))
+    assert all(np.isnan(values).all() for values in of_pair.values())
     groups = np.zeros(5, dtype=np.int64)
     assert all(np.isnan(values).all() for values in correlate_groups(x, y, groups, 1, pair_rows(groups)).values())
 

@@ -138,6 +138,25 @@ def choose_files(
     return chosen
 
 
+def choose_present_files(folder: Path, files: Mapping[str, str], benchmark: str) -> dict[str, OfficialFile]:
+    """Return those files of a benchmark that are in a folder, its zip archives and its subfolders.
+
+    Args:
+        folder: of the official files.
+        files: role -> name of its file, as of `choose_files`.
+        benchmark: name, for messages.
+
+    Raises:
+        VttdataError: when there is none of them, or two files have one role.
+    """
+    chosen = choose_files(folder, {}, optional=files)
+    if not chosen:
+        suffixes = {PurePosixPath(name).suffix for name in files.values()}
+        present = ", ".join(file.name for file in list_files(folder, suffixes)[:5]) or "no such file"
+        raise VttdataError(f"{folder}: holds none of {', '.join(files.values())} of {benchmark}; there is {present}.")
+    return chosen
+
+
 def _members(archive: Path) -> Iterator[OfficialFile]:
     try:
         with zipfile.ZipFile(archive) as opened:

@@ -50,6 +50,11 @@ MEANINGS = {
     "identical_texts": "pairs whose true text and foil are the same; they are kept, and no blind attacker tries them",
     "same_options": "questions of which two options are the same text; they are kept",
     "empty_question": "questions without a text; they are kept",
+    "annotators_disagree": "sentences for which several moments were marked most often, each by as many annotators; "
+    "the first of these is the span",
+    "no_answer": "questions whose answer these files do not have; nobody can score them here, so they are left out",
+    "derived_video": "videos that are named after another one with an ending, such as `ID_reverse`; both count as one "
+    "source, unless a column `source_id` says otherwise",
     "no_window": "queries without a window; they are kept",
     "missing_file": "videos whose file is not in the folder of videos, or cannot be read; their rows are kept",
 }

@@ -131,7 +131,7 @@ def join_paragraphs(official: Annotations) -> Annotations:
 
     Clips have the ids of their videos, and last from 0 to the stated duration, or to the last end of a segment. A
     caption is the sentences of one annotator in the order of the files, with a space between them. Protocols list the
-    videos of their clips; concepts belong to single sentences and are left out.
+    videos of their clips; concepts and moments belong to single sentences and are left out.
     """
     segments = {clip.video_id: clip.source_id for clip in official.clips}
     seconds = {source.source_id: source.stated_seconds for source in official.sources}
@@ -166,5 +166,5 @@ def join_paragraphs(official: Annotations) -> Annotations:
         for name, splits in official.protocols.items()
     }
     return dataclasses.replace(
-        official, clips=tuple(clips), captions=tuple(captions), protocols=protocols, concepts=(), classes=()
+        official, clips=tuple(clips), captions=tuple(captions), protocols=protocols, concepts=(), classes=(), moments=()
     )

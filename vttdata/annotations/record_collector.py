@@ -140,7 +140,7 @@ class RecordCollector:
 
     def add_moments(self, file: OfficialFile, moments: QueryWindows, seconds: float) -> None:
         """Add the windows of a caption, whose clip has a length in seconds; odd windows are findings."""
-        name = f"{moments.video_id}/{moments.sen_id}"
+        name = moments.video_id if moments.annotators else f"{moments.video_id}/{moments.sen_id}"
         spans = list(zip(moments.starts, moments.ends, strict=True))
         if not spans:
             self.findings.add("no_window", file.name, name)

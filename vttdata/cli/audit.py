@@ -78,7 +78,11 @@ if TYPE_CHECKING:
     type=FILE,
     multiple=True,
 )
-@option("--videos DIR", "Of foils: folder of the videos, named by their ids, for the frames of the page.", type=FILE)
+@option(
+    "--videos DIR",
+    "Of foils and questions: folder of the videos, named by their ids, for the frames of the page.",
+    type=FILE,
+)
 @columns_option("the corpus, or in a table of foils or questions")
 @config_option("clips, a protocol, or the file of one that somebody sent (.json).", default="clips", group="Selection")
 @option(
@@ -138,9 +142,11 @@ def command(
         if clean is not None:
             raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
         return _audit_foils(dataset, columns, models, output)
-    for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder), ("videos", videos)):
+    for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
+    if videos is not None and not (find_dataset(dataset) / "questions").is_dir():
+        raise VttdataError(f"--videos is for sets of foils or questions, and {dataset} is none.")
     return _audit_splits(dataset, selection, output)
 
 
@@ -195,8 +201,12 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
         write_whole(output.page, format_clip_page(folder, page_command, asked))
     if output.html is not None:
         from vttdata.report.audit_report import audit_page
+        from vttdata.report.question_sections import show_questions
 
-        write_whole(output.html, audit_page(folder, audit))
+        attacks = {kind: attacked.attacks for kind, attacked in asked.items()}
+        repeated = {kind: attacked.repeated for kind, attacked in asked.items()}
+        sections = show_questions(folder, attacks, repeated, output.videos) if asked else []
+        write_whole(output.html, audit_page(folder, audit, sections))
     if output.clean is not None:
         from vttdata.compose.audit_page import clean_protocol
 

@@ -47,12 +47,13 @@ class ExportCommand(Command):
 @split_option(
     "Only this split.",
     group="Selection",
-    show_default="all; for evaluation, lmms-eval and coco-results test, or the only one",
+    show_default="all; for evaluation, coco-results and harnesses test, or the only one",
 )
 @config_option(
-    "clips, or a protocol.",
+    "clips, or a protocol; for evaluation and harnesses also foils, paragraphs, questions, or questions/KIND.",
     group="Selection",
-    show_default="clips; for retrieval these and all protocols, for jsonl every table",
+    show_default="clips; for retrieval these and all protocols, for jsonl every table, for evaluation and harnesses "
+    "foils or questions where there are some",
 )
 @option(
     "--captions TABLE",
@@ -60,10 +61,22 @@ class ExportCommand(Command):
     type=FILE,
     group="Selection",
 )
+@option(
+    "--every-caption",
+    "For mteb: every human caption is a query, not only the first of each clip.",
+    is_flag=True,
+    group="Selection",
+)
 def command(
-    dataset: str, format_name: str, out: Path, split: str | None, config: str | None, captions: Path | None
+    dataset: str,
+    format_name: str,
+    out: Path,
+    split: str | None,
+    config: str | None,
+    captions: Path | None,
+    every_caption: bool,
 ) -> int:
-    """Write a dataset for other programs: COCO, lmms-eval, retrieval.
+    """Write a dataset for other programs: COCO, harnesses such as lmms-eval, retrieval.
 
     DIR/README.md says how the files are read and by which rules they were written. An earlier export in DIR is replaced
     as a whole.
@@ -73,9 +86,15 @@ def command(
     from vttdata.load.lookup import ALL_VIDEOS, find_dataset
 
     folder = find_dataset(dataset, videos=ALL_VIDEOS if load_format(format_name).takes_videos else ())
-    written = export(folder, format_name, out, config=config, split=split, captions=captions)
+
+    def note(sentence: str) -> None:
+        print(f"note: {sentence}", file=sys.stderr, flush=True)
+
+    written = export(
+        folder, format_name, out, config=config, split=split, captions=captions, every_caption=every_caption, warn=note
+    )
     for name in written.files:
         print(written.folder / name)
-    for note in written.notes:
-        print(f"note: {note}", file=sys.stderr)
+    for sentence in written.notes:
+        note(sentence)
     return DONE

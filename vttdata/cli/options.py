@@ -546,7 +546,7 @@ def metric_inputs_options(function: F) -> F:
             "may be repeated.",
             name="models",
             multiple=True,
-            show_default="CLIP ViT-B/32; all-MiniLM-L6-v2 for sentences",
+            show_default="CLIP ViT-B/32; all-MiniLM-L6-v2 for sentences; roberta-large for BERTScore",
             group=group,
         ),
         option(
@@ -567,6 +567,19 @@ def metric_inputs_options(function: F) -> F:
         option(
             "--features FILE",
             "Embeddings of videos and texts (.npz) instead of computing them.",
+            type=FILE,
+            group=group,
+        ),
+        option(
+            "--layer N",
+            "Layer of the encoder whose vectors BERTScore compares, from 0.",
+            type=WholeNumber(0, 1000),
+            show_default="as published for the model, or the last one",
+            group=group,
+        ),
+        option(
+            "--rescale FILE",
+            "Baseline of BERTScore, a CSV with LAYER,P,R,F, on which its scores are rescaled.",
             type=FILE,
             group=group,
         ),
@@ -596,9 +609,8 @@ def read_metric_inputs(options: dict[str, Any]) -> Any:
         if family in models:
             raise VttdataError(f"--model names a model twice for {family or 'all metrics'}.")
         models[family] = model
-    return MetricInputs(
-        models, options.pop("device"), options.pop("videos"), options.pop("features"), options.pop("frames")
-    )
+    names = ("device", "videos", "features", "frames", "layer", "rescale")
+    return MetricInputs(models, **{name: options.pop(name) for name in names})
 
 
 def out_option(description: str, *, required: bool = True, **others: Any) -> Callable[[F], F]:

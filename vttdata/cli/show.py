@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -22,19 +23,24 @@ from vttdata.errors import VttdataError
         "which the page reads when it is needed: move both. Every build writes its report as report.html.",
         "--svo takes the lemmas of subjects, verbs and objects of the main clause, and says which share of a caption's "
         "another caption of the clip has in the same role (one at random, and any). --similarity is the cosine of the "
-        "words of two captions of a clip, weighted by inverse document frequency; people are one author.",
+        "words of two captions of a clip, weighted by inverse document frequency, or of the vectors of --encoder; "
+        "people are one author.",
     ],
     examples=[
         "vttdata show vttdata/demo",
         "vttdata show street --page street.html",
         "vttdata show vttdata/trecvid-vtt --similarity",
+        "vttdata show vttdata/msrvtt vttdata/msvd vttdata/youcook2",
     ],
 )
 @argument(
-    "dataset",
-    "DATASET|BUILD",
-    "A dataset or build: its folder, its name, or an address such as s3://bucket/street.",
+    "datasets",
+    "DATASET|BUILD...",
+    "A dataset or build: its folder, its name, or an address such as s3://bucket/street. Several are compared in one "
+    "table, a row for each.",
     type=DATASET,
+    nargs=-1,
+    required=True,
 )
 @json_option
 @option(
@@ -50,12 +56,30 @@ from vttdata.errors import VttdataError
     group="Captions",
 )
 @option(
+    "--encoder MODEL",
+    "Compare captions by an encoder of HuggingFace, its name or folder, instead of by their words.",
+    group="Captions",
+)
+@option(
     "--svo PIPELINE",
     "Add the consistency of subjects, verbs and objects of human captions, by a spaCy pipeline such as "
     "en_core_web_sm (its name or folder).",
     group="Captions",
 )
-def command(dataset: str, as_json: bool, page: Path | None, similarity: bool, svo: str | None) -> int:
+@option(
+    "--parts PIPELINE",
+    "Add words and vocabulary by part of speech of human captions, by a spaCy pipeline such as en_core_web_sm.",
+    group="Captions",
+)
+def command(
+    datasets: tuple[str, ...],
+    as_json: bool,
+    page: Path | None,
+    similarity: bool,
+    encoder: str | None,
+    svo: str | None,
+    parts: str | None,
+) -> int:
     """Show what is in a dataset: figures here, or a page for the browser.
 
     Sources, clips, hours, sentences, words and vocabulary, by split and by category; of foils their pairs, videos,
@@ -64,12 +88,20 @@ def command(dataset: str, as_json: bool, page: Path | None, similarity: bool, sv
     """
     from vttdata.load.lookup import find_dataset
 
+    if encoder is not None and not similarity:
+        raise VttdataError("--encoder says how --similarity compares captions; name both.")
+    if len(datasets) > 1:
+        if page is not None or similarity or svo is not None:
+            raise VttdataError("--page, --similarity and --svo are for one dataset, and several are named.")
+        return compare(datasets, as_json=as_json, pipeline=parts)
+    (dataset,) = datasets
     if page is not None:
         from vttdata.load.local_builds import find_build
         from vttdata.report.build_report import write_report
 
-        if as_json or similarity or svo is not None:
-            raise VttdataError("--page writes a page instead of figures: --json, --similarity and --svo are for these.")
+        if as_json or similarity or svo is not None or parts is not None:
+            message = "--page writes a page instead of figures: --json, --similarity, --svo and --parts are for these."
+            raise VttdataError(message)
         if (shown := find_build(dataset)) is None:
             folder = find_dataset(dataset)
             # A dataset that was built just now has its build.
@@ -81,13 +113,41 @@ def command(dataset: str, as_json: bool, page: Path | None, similarity: bool, sv
 
     folder = find_dataset(dataset)
     figures = compute_foil_statistics(folder) if (folder / "foils").is_dir() else compute_statistics(folder)
-    values, parts = figures.as_json(), [figures.as_text()]
+    values, texts = figures.as_json(), [figures.as_text()]
+    if parts is not None:
+        from vttdata.dataset.comparison import count_parts_of_dataset
+        from vttdata.files.table_formats import align_columns
+
+        counted = count_parts_of_dataset(folder, parts)
+        values["parts"] = {part: counts._asdict() for part, counts in counted.items()}
+        rows = [["part of speech", "words", "vocabulary"]]
+        rows += [[part, f"{counts.words:,}", f"{counts.vocabulary:,}"] for part, counts in counted.items()]
+        texts.append(align_columns(rows))
     if similarity or svo is not None:
         from vttdata.dataset.caption_agreement import agreement_tables, describe_agreement, plain_agreement
         from vttdata.files.table_formats import align_columns
 
-        agreement = describe_agreement(folder, similarity=similarity, pipeline=svo)
+        agreement = describe_agreement(folder, similarity=similarity, pipeline=svo, encoder=encoder)
         values["agreement"] = plain_agreement(agreement)
-        parts += [title + (f"\n{align_columns(rows)}" if rows else "") for title, rows in agreement_tables(agreement)]
-    print(json.dumps(values, indent=2, ensure_ascii=False) if as_json else "\n\n".join(parts))
+        texts += [title + (f"\n{align_columns(rows)}" if rows else "") for title, rows in agreement_tables(agreement)]
+    print(json.dumps(values, indent=2, ensure_ascii=False) if as_json else "\n\n".join(texts))
+    return DONE
+
+
+def compare(names: Sequence[str], *, as_json: bool, pipeline: str | None) -> int:
+    """Print the figures of several datasets, a row for each."""
+    from vttdata.dataset.comparison import DatasetFigures, comparison_table, count_parts_of_dataset, plain_comparison
+    from vttdata.dataset.statistics import compute_statistics
+    from vttdata.files.table_formats import align_columns
+    from vttdata.load.lookup import find_dataset
+
+    compared = []
+    for name in names:
+        folder = find_dataset(name)
+        parts = count_parts_of_dataset(folder, pipeline) if pipeline is not None else {}
+        compared.append(DatasetFigures(name, compute_statistics(folder).total, parts))
+    if as_json:
+        print(json.dumps(plain_comparison(compared), indent=2, ensure_ascii=False))
+    else:
+        print(align_columns(comparison_table(compared)))
     return DONE

@@ -48,7 +48,7 @@ from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
 from vttdata.text.language import estimate_share_of_others
 from vttdata.text.lm import is_trained, load_judges
 from vttdata.text.nouns.lexicon import load_lexicon
-from vttdata.text.questions import fold_text, read_question_table
+from vttdata.text.questions import fold_text, group_derived_videos, read_question_table
 
 # Reasons for which captions are left out, and not videos or possible foils.
 _CAPTION_REASONS = frozenset({"empty", "misaligned"})
@@ -370,11 +370,13 @@ def read_text_pairs(reference: str, columns: Mapping[str, str] | None = None) ->
 
 def read_dataset_questions(folder: Path) -> dict[str, list[MultipleChoice]]:
     """Return the questions of a dataset by kind, those of a source under one id; nothing if it has none."""
-    columns = ("kind", "question", "options", "answer", "source_id")
+    columns = ("kind", "question", "options", "answer", "source_id", "group")
     questions: dict[str, list[MultipleChoice]] = {}
     for paths in read_layout(folder, needs=None).files.get("questions", {}).values():
         for row in read_parquet_rows(paths, columns):
-            choice = MultipleChoice(row["question"], tuple(row["options"]), row["answer"], row["source_id"])
+            choice = MultipleChoice(
+                row["question"], tuple(row["options"]), row["answer"], row["source_id"], row["group"]
+            )
             questions.setdefault(row["kind"], []).append(choice)
     return questions
 
@@ -397,12 +399,16 @@ def find_repeated_questions(folder: Path) -> Counter[str]:
 def read_questions(path: Path, columns: Mapping[str, str] | None = None) -> list[MultipleChoice] | None:
     """Return the questions of a table, see `read_question_table`; None if it is none of questions.
 
-    Those of a row without a video are about a video of their own.
+    Those of a row without a video are about a video of their own; videos of one take are one (`group_derived_videos`).
     """
     questions = read_question_table(path, columns)
     if questions is None:
         return None
+    videos = [row.video_id or row.location for row in questions]
+    takes = group_derived_videos(videos)
+    sources = [str(row.cells.get("source_id") or takes[video]) for row, video in zip(questions, videos, strict=True)]
+    groups = [None if row.cells.get("group") is None else str(row.cells["group"]) for row in questions]
     return [
-        MultipleChoice(row.question, tuple(row.choices.options), row.answer, row.video_id or row.location)
-        for row in questions
+        MultipleChoice(row.question, tuple(row.choices.options), row.answer, source, group)
+        for row, source, group in zip(questions, sources, groups, strict=True)
     ]

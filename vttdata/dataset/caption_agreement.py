@@ -9,14 +9,18 @@ import itertools
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.json_types import JsonObject
+from vttdata.text.lm.pretrained import load_encoder, split_revision
 from vttdata.text.nouns.mentions import load_pipeline
 from vttdata.text.svo import ROLES, extract_svo
 from vttdata.text.weighted_word_overlap import WordWeights, distinct_words
@@ -27,9 +31,14 @@ if TYPE_CHECKING:
 
 # Pairs of captions of a clip that are compared at most; MSR-VTT's 20 captions have 190.
 _MAX_PAIRS = 1_000
+# Clips whose captions are encoded at a time.
+_CLIPS_PER_BATCH = 200
 
 Clips = Mapping[str, Sequence[tuple[str, str]]]
 """Clip -> author and text of each of its captions."""
+
+Encode = Callable[[Sequence[str]], NDArray[np.float64]]
+Cosines = Iterable[tuple[tuple[int, int], float]]
 
 
 class AuthorSimilarity(NamedTuple):
@@ -74,21 +83,19 @@ def read_captions_by_clip(dataset: Path) -> dict[str, dict[str, list[tuple[str, 
     return splits
 
 
-def measure_similarity(clips: Clips) -> dict[str, dict[str, AuthorSimilarity]]:
+def measure_similarity(clips: Clips, encode: Encode | None = None) -> dict[str, dict[str, AuthorSimilarity]]:
     """Return the similarity of the captions of every two authors, and of captions by one author.
 
     Similarity is the cosine of the words of two captions of a clip, each word weighted by its inverse document
-    frequency over clips: the mean of all such pairs of a clip, then of clips. People are one author, ``human``.
+    frequency over clips, or of the vectors of an encoder: the mean of all such pairs of a clip, then of clips. People
+    are one author, ``human``. `encode` takes texts to vectors, a row of the same length for each.
     """
-    words = {clip: [(author, distinct_words(text)) for author, text in texts] for clip, texts in clips.items()}
-    weights = WordWeights(set[str]().union(*(own for _, own in texts)) for texts in words.values())
     values: dict[tuple[str, str], list[float]] = {}
-    for texts in words.values():
+    for authors, cosines in _cosines_of_encoder(clips, encode) if encode is not None else _cosines_of_words(clips):
         of_clip: dict[tuple[str, str], list[float]] = {}
-        pairs = itertools.islice(itertools.combinations(texts, 2), _MAX_PAIRS)
-        for (first, own), (second, other) in pairs:
-            names = (first, second) if first <= second else (second, first)
-            of_clip.setdefault(names, []).append(weights.cosine(own, other))
+        for (i, j), cosine in itertools.islice(cosines, _MAX_PAIRS):
+            names = (min(authors[i], authors[j]), max(authors[i], authors[j]))
+            of_clip.setdefault(names, []).append(cosine)
         for names, similarities in of_clip.items():
             values.setdefault(names, []).append(statistics.fmean(similarities))
     table: dict[str, dict[str, AuthorSimilarity]] = {}
@@ -97,6 +104,32 @@ def measure_similarity(clips: Clips) -> dict[str, dict[str, AuthorSimilarity]]:
         table.setdefault(first, {})[second] = similarity
         table.setdefault(second, {})[first] = similarity
     return {author: dict(sorted(row.items())) for author, row in sorted(table.items())}
+
+
+def _cosines_of_words(clips: Clips) -> Iterator[tuple[list[str], Cosines]]:
+    """Yield the authors of each clip's captions, and the cosines of pairs of captions by their numbers."""
+    words = {clip: [distinct_words(text) for _, text in texts] for clip, texts in clips.items()}
+    weights = WordWeights(set[str]().union(*of_clip) for of_clip in words.values())
+    for clip, texts in clips.items():
+        pairs = itertools.combinations(range(len(texts)), 2)
+        cosines = (((i, j), weights.cosine(words[clip][i], words[clip][j])) for i, j in pairs)
+        yield [author for author, _ in texts], cosines
+
+
+def _cosines_of_encoder(clips: Clips, encode: Encode) -> Iterator[tuple[list[str], Cosines]]:
+    """Yield the same by an encoder, which gets many clips at a time."""
+    names = list(clips)
+    for start in range(0, len(names), _CLIPS_PER_BATCH):
+        batch = [clips[name] for name in names[start : start + _CLIPS_PER_BATCH]]
+        texts = list(dict.fromkeys(text for texts in batch for _, text in texts))
+        vectors = encode(texts)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        units = dict(zip(texts, vectors / np.where(lengths > 0, lengths, 1), strict=True))
+        for own in batch:
+            rows = np.stack([units[text] for _, text in own])
+            products = rows @ rows.T
+            pairs = itertools.combinations(range(len(own)), 2)
+            yield [author for author, _ in own], (((i, j), float(products[i, j])) for i, j in pairs)
 
 
 def measure_svo_consistency(clips: Clips, pipeline: Language) -> dict[str, Consistency]:
@@ -132,20 +165,27 @@ def _consistency(clips: Iterable[Sequence[Mapping[str, frozenset[str]]]], roles:
     return Consistency(statistics.fmean(another), statistics.fmean(anyone), len(another), captions)
 
 
-def describe_agreement(dataset: Path, *, similarity: bool, pipeline: str | None) -> JsonObject:
+def describe_agreement(
+    dataset: Path, *, similarity: bool, pipeline: str | None, encoder: str | None = None
+) -> JsonObject:
     """Return the figures of each split: ``similarity`` by authors, ``svo`` by role; only those that are wanted.
 
-    `pipeline` is the name or folder of a spaCy pipeline, for ``svo``.
+    `pipeline` is the name or folder of a spaCy pipeline, for ``svo``, and `encoder` that of an encoder of HuggingFace
+    with which captions are compared instead of their words.
 
     Raises:
         VttdataError: if there are no captions, or the pipeline cannot be loaded.
     """
     parser = load_pipeline(pipeline) if pipeline is not None else None
+    encode: Encode | None = None
+    if encoder is not None:
+        name, revision = split_revision(encoder)
+        encode = load_encoder(name, revision=revision)
     figures: JsonObject = {}
     for split, clips in read_captions_by_clip(dataset).items():
         figures[split] = {}
         if similarity:
-            figures[split]["similarity"] = measure_similarity(clips)
+            figures[split]["similarity"] = measure_similarity(clips, encode)
         if parser is not None:
             figures[split]["svo"] = measure_svo_consistency(clips, parser)
     return figures
@@ -161,7 +201,7 @@ def agreement_tables(figures: Mapping[str, JsonObject]) -> Iterator[tuple[str, l
                 others = [value.mean for other, value in row.items() if other != author]
                 cells = [f"{row[other].mean:.3f}" if other in row else "-" for other in similarity]
                 rows.append([author, *cells, f"{statistics.fmean(others):.3f}" if others else "-"])
-            yield f"{split}: similarity of captions by two authors (cosine of weighted words, mean of clips)", rows
+            yield f"{split}: similarity of captions by two authors (cosine, mean of clips)", rows
             if "human" in similarity.get("human", {}):
                 own = similarity["human"]["human"]
                 yield f"{split}: median similarity of two human captions: {own.median:.3f} of {own.clips:,} clips", []

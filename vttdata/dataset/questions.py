@@ -34,4 +34,7 @@ class QuestionSet:
 
 def choices_of(questions: Sequence[VideoQuestion], source_of: Mapping[str, str]) -> list[MultipleChoice]:
     """Return questions as blind attackers see them, all those of a source (`video_id` -> source) under one id."""
-    return [MultipleChoice(each.question, each.options, each.answer, source_of[each.video_id]) for each in questions]
+    return [
+        MultipleChoice(each.question, each.options, each.answer, source_of[each.video_id], each.group)
+        for each in questions
+    ]

@@ -192,15 +192,16 @@ class SwapRow:
 
 @dataclass(frozen=True, slots=True)
 class MomentRow:
-    """One row per query, with the windows of its clip that it is about."""
+    """One row per query, with the windows of its clip that it is about, or what each annotator marked in its video."""
 
     video_id: Annotated[str, Role.KEY, "the clip"]
     sen_id: Annotated[int, Role.KEY, "the caption that is the query"]
     source_id: Annotated[str, "the original video"]
-    starts: Annotated[list[float], "where each window starts in the clip, seconds"]
+    starts: Annotated[list[float], "where each window starts in the clip, seconds; in the video for annotators"]
     ends: Annotated[list[float], "where it ends, exclusive"]
     salient: Annotated[list[int], "the parts of 2 s that people judged, from 0 at the start of the clip"]
     saliency: Annotated[list[int], "the judgments of the first part by each worker, 0..4, then of the second and so on"]
+    annotators: Annotated[list[int], "who marked each window, from 0, where each marked one; empty if all are true"]
 
 
 @dataclass(frozen=True, slots=True)

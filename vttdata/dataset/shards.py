@@ -87,7 +87,7 @@ def write_split(
     folder = dataset / config
     written: list[tuple[Path, int]] = []
     memory = 0
-    tables = (build_table(batch, schema, labels or {}, f"{config}/{split}") for batch in _batch_rows(rows))
+    tables = (build_table(batch, schema, labels or {}, f"{config}/{split}") for batch in _batch_rows(rows, schema))
     for first in tables:
         folder.mkdir(exist_ok=True)
         path = folder / f"{split}-{len(written):05d}.part"
@@ -106,13 +106,14 @@ def write_split(
     return SplitFiles(split, tuple(shards), f"{config}/{split}-*-{digest}.parquet", memory)
 
 
-def _batch_rows(rows: Iterable[dict[str, object]]) -> Iterator[list[Row]]:
+def _batch_rows(rows: Iterable[dict[str, object]], schema: pa.Schema) -> Iterator[list[Row]]:
     """Yield batches that are limited in rows, in items of lists and in bytes of files."""
+    wide = [field.name for field in schema if pa.types.is_nested(field.type)]
     batch: list[Row] = []
     items = size = 0
     for row in rows:
         batch.append(row)
-        for value in row.values():
+        for value in map(row.get, wide):
             if isinstance(value, list):
                 items += len(value)
             elif isinstance(value, dict):

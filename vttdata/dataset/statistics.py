@@ -226,7 +226,7 @@ class _SplitCounter:
             words = split_words(caption)
             self.sentences += 1
             self.words += len(words)
-            self.vocabulary.update(word.lower() for word in words)
+            self.vocabulary.update(map(str.lower, words))
 
     def merge(self, split: _SplitCounter) -> None:
         for part in dataclasses.fields(self):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TextIO
@@ -64,10 +64,13 @@ class PublishSettings(Strict):
     media: MediaMode | None = None
 
 
-def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, JsonObject]:
+def add_video_files(
+    dataset: Path, media: Path, clips: Iterable[Clip], captions: Iterable[Sequence[str]]
+) -> dict[str, JsonObject]:
     """Link or copy the clips' files into ``videos/SPLIT/`` beside lists of them, and return their manifest entries.
 
-    `media` is the folder of the clips' files; clips without a file are left out.
+    `media` is the folder of the clips' files; clips without a file are left out. `captions` are those of each file, in
+    the order of the clips.
 
     Raises:
         VttdataError: If a file has another name than its clip, is missing, or has changed.
@@ -75,7 +78,7 @@ def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[s
     entries: dict[str, dict[str, object]] = {}
     with contextlib.ExitStack() as stack:
         lists: dict[Path, TextIO] = {}
-        for clip, name in _distinct_files(clips):
+        for (clip, name), texts in zip(_distinct_files(clips), captions, strict=True):
             target = dataset / video_path(clip)
             if target.parent not in lists:
                 target.parent.mkdir(parents=True)
@@ -84,7 +87,8 @@ def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[s
                 )
             link_or_copy(media / name, target, clip.media.sha256)
             entries[video_path(clip)] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
-            line = {"file_name": name, "video_id": clip.video_id, "split": clip.split or "train"}
+            facts = {"video_id": clip.video_id, "split": clip.split or "train", "captions": list(texts)}
+            line = {"file_name": name, **facts}
             lists[target.parent].write(json.dumps(line) + "\n")
     (dataset / "videos").mkdir(exist_ok=True)
     return entries

@@ -20,6 +20,7 @@ from vttdata.dataset.card.questions import describe_attacks
 from vttdata.dataset.description_files import write_description
 from vttdata.dataset.foils.statistics import write_attacks
 from vttdata.dataset.metadata import Metadata, OfficialLayout
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.rows import ROWS, clip_row, columns_of, concept_row, question_row, source_row
 from vttdata.dataset.schema import LabelNames, Role, label_counts, table_schema
@@ -92,7 +93,8 @@ def write_dataset(
         audits = hooks.audit(paths) if hooks.audit is not None else {}
         video_files: dict[str, Row] = {}
         if media is not None and media.mode == "files":
-            video_files = add_video_files(partial, media.folder, writer.clips)
+            files = [path for split in paths["clips"].values() for path in split]
+            video_files = add_video_files(partial, media.folder, writer.clips, _captions_of_files(files))
         elif media is not None:
             tables |= writer.write_videos(partial, media.folder)
         questions = writer.official.questions
@@ -173,7 +175,7 @@ class _DatasetWriter:
                 counts = label_counts(columns, self.labels)
                 written = write_split(dataset, config, split, table_schema(columns), rows, counts)
                 tables.setdefault(config, []).extend([written] if written else [])
-        scratch.unlink()
+        scratch.unlink(missing_ok=True)
         return {config: splits for config, splits in tables.items() if splits}
 
     def write_videos(self, dataset: Path, media: Path) -> Tables:
@@ -251,6 +253,15 @@ class _DatasetWriter:
         if position is None:
             raise VttdataError(f"{subject} belongs to clip {video_id!a}, which is not in the dataset.")
         return self.clips[position]
+
+
+def _captions_of_files(clips: Sequence[Path]) -> Iterator[list[str]]:
+    """Yield the captions of each video file from the tables of clips, once for a file that several rows name."""
+    seen: set[str] = set()
+    for row in read_parquet_rows(clips, ("video", "captions")):
+        if row["video"] is not None and row["video"] not in seen:
+            seen.add(row["video"])
+            yield row["captions"]
 
 
 def _natural_key(name: str) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from vttdata.errors import VttdataError, list_choices
+from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.evaluate.predictions import read_strict_json
 from vttdata.files.tables import READ_SUFFIXES, fold_name, read_table
 from vttdata.json_types import JsonObject, Row
@@ -39,7 +40,10 @@ Named = frozenset[int]
 _NONE: Named = frozenset()
 _IDS = ("question_id", "qid", "q_uid", "id")
 _VIDEOS = ("video_id", "video", "video_name")
-_ANSWERS = ("prediction", "video_llm_prediction", "pred", "response", "model_answer", "answer", "text")
+FREE_TEXT = "free_text"
+"""Column of answers in a model's own words, in which a number is no index."""
+
+_ANSWERS = (FREE_TEXT, "prediction", "video_llm_prediction", "pred", "response", "model_answer", "answer", "text")
 _STATED = ("answer_index", "answer_number", "answer_letter", "answer_text")
 _SCORES = re.compile(r"score_?([0-9])")
 # Marks of the end of a text that models leave in it, and marks of emphasis around it.
@@ -210,9 +214,10 @@ def read_answers(
     """Return the id of each answered question with its answer.
 
     Args:
-        path: a table (CSV, TSV, JSON, JSON lines), JSON of objects and lists by id as TempCompass and NExT-QA have, or
-            a folder of such files. A row names its question by `question_id`, or by its video and its text, with its
-            options or without them. It has an answer in `prediction`, `response` or `answer`; or in `answer_index`
+        path: a table (CSV, TSV, JSON, JSON lines), JSON of objects and lists by id as TempCompass and NExT-QA have, a
+            log of a harness (see `vttdata.evaluate.harness_logs`), or a folder of such files. A row names its question
+            by `question_id`, or by its video and its text, with its options or without them. It has an answer in
+            `prediction`, `response` or `answer`; or in `free_text`, where a number is no index; or in `answer_index`
             (from 0), `answer_number` (from 1), `answer_letter` or `answer_text`; or `scores`, or `score_0` and so on,
             of the options; and perhaps `rating`, how right a judge finds it, 0..1. With `options`, a row says in which
             order they were shown, to which letters and indices then refer.
@@ -250,6 +255,9 @@ def read_answers(
 
 def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
     """Yield place, cells under folded names, and the keys that lead to each row of a file of answers."""
+    if is_harness_log(path):
+        yield from ((f"{path}:{line}", row, ()) for line, row in read_harness_log(path))
+        return
     value = read_strict_json(path) if path.suffix.lower() == ".json" else None
     if isinstance(value, dict):
         for keys, leaf in _walk(value, ()):
@@ -331,7 +339,7 @@ def _given_answer(row: _Given) -> object:
 
 def _is_stated(row: _Given) -> bool:
     """Return whether a row says how its answer is written, or has scores instead."""
-    return any(name in row.cells for name in _STATED) or _has_scores(row.cells)
+    return any(name in row.cells for name in (*_STATED, FREE_TEXT)) or _has_scores(row.cells)
 
 
 def _has_scores(cells: Row) -> bool:
@@ -370,10 +378,16 @@ def _read_answer(row: _Given, read: Rule, number: int | None) -> Answer:
     if stated is not None:
         return Answer(_stated_option(row, stated, row.asked), 1.0, judged, str(row.cells[stated] or ""))
     value = _given_answer(row)
-    text = _END.sub("", "" if value is None else str(value))
+    text = "" if value is None else str(value)
     if number is not None:
         return Answer(frozenset({number}), 1.0, judged, text)
-    return Answer(read(text, row.asked) if text.strip() else None, 1.0, judged, text)
+    return dataclasses.replace(read_free_text(text, row.asked, read), rating=judged)
+
+
+def read_free_text(text: str, asked: Asked, read: Rule) -> Answer:
+    """Return an answer in a model's own words as a rule reads it."""
+    text = _END.sub("", text)
+    return Answer(read(text, asked) if text.strip() else None, text=text)
 
 
 def _stated_option(row: _Given, stated: str, asked: Asked) -> Named | None:

@@ -166,6 +166,7 @@ def evaluate(
         leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
         blind=read_worst_attacks(folder).get(items.config),
         unavailable=unavailable,
+        answers=scored.answers,
         not_understood=scored.not_understood,
         findings=findings,
         columns=columns,
@@ -200,7 +201,7 @@ def _prepare_scoring(
         cache=cache,
         relevance=read_relevance(Path(settings.relevance)) if settings.relevance is not None else None,
         inputs=inputs,
-        setting=Setting(items, folder, settings.seed),
+        setting=Setting(items, folder, settings.seed, settings.inputs.features),
         rules=settings.rules or DEFAULT_RULES,
         permuted=[Path(path) for path in settings.permuted],
     )

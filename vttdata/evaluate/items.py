@@ -74,6 +74,7 @@ class Items:
         languages: of the references, as far as known.
         questions: questions with their options and answers, n; empty for clips and pairs.
         queries: queries with their windows, n; empty for other items.
+        marked: spans that the annotators of each clip marked, n, where they are known; else empty.
         groupings: name of a further grouping, such as ``place`` -> group of each item, None for none.
         blind: how far the best blind attacker answers each question, NaN where none tried; empty for other items.
         belongs_to: pair or group of each question, None alone; empty for other items.
@@ -99,6 +100,7 @@ class Items:
     languages: Sequence[str] = ()
     questions: Sequence[Asked] = ()
     queries: Sequence[MomentQuery] = ()
+    marked: Sequence[Sequence[tuple[float, float]]] = ()
     groupings: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     blind: Sequence[float] = ()
     belongs_to: Sequence[str | None] = ()
@@ -109,6 +111,13 @@ class Items:
     def digest(self) -> str:
         """First 12 hexadecimal digits of the SHA-256 of the sorted ids, one a line."""
         return digest_of(self.ids)
+
+    @property
+    def video_ids(self) -> Sequence[str]:
+        """Return the clip of each question or query, ``VIDEO#SEN_ID``, n; of other items their ids."""
+        if self.questions:
+            return [asked.video_id for asked in self.questions]
+        return [name.rpartition("#")[0] for name in self.ids] if self.queries else self.ids
 
     @property
     def videos(self) -> list[VideoSpan]:
@@ -368,6 +377,15 @@ def _read_item_rows(folder: Path, config: str, ids: Collection[str], columns: Se
     tables: Mapping[str, Mapping[str, Sequence[Path]]] = read_layout(folder, needs=None).files
     for files in (tables.get(config) or tables.get("clips", {})).values():
         yield from (row for row in read_parquet_rows(files, columns) if row[columns[0]] in ids)
+
+
+def read_marked_spans(folder: Path, split: str) -> dict[str, list[tuple[float, float]]]:
+    """Return the span that each annotator of a clip marked in its video, seconds; empty without annotators."""
+    files = read_layout(folder, needs=None).files.get("moments", {}).get(split, ())
+    rows = read_parquet_rows(files, ("video_id", "starts", "ends"), optional=("annotators",))
+    return {
+        row["video_id"]: list(zip(row["starts"], row["ends"], strict=True)) for row in rows if row.get("annotators")
+    }
 
 
 def number_sources(source_ids: Iterable[str | None], ids: Iterable[str]) -> tuple[Integers, list[str]]:

@@ -33,6 +33,8 @@ class MetricInputs:
         videos: folders of video files, called ``<video_id>.<extension>``.
         features: file of embeddings, see `vttdata.evaluate.embeddings.features`.
         frames: frames of each video, spread evenly; 0 for all.
+        layer: of the encoder of BERTScore; None for the model's usual one.
+        rescale: file of baselines of BERTScore; None for scores as they are.
     """
 
     models: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +42,8 @@ class MetricInputs:
     videos: Sequence[Path] = ()
     features: Path | None = None
     frames: int = 10
+    layer: int | None = None
+    rescale: Path | None = None
 
     def model_of(self, family: str) -> str | None:
         """Return the model that was named for a family."""

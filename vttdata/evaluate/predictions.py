@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
+from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.files.delimited import MAX_CELL_CHARACTERS
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
 from vttdata.files.tables import open_text, read_number, read_table, refuse_duplicate_keys
@@ -137,7 +138,9 @@ def match_predictions(
         where = f", of the split {' and '.join(splits)}" if splits else ""
         problems.append(f"{len(unknown_ids):,} {noun}s are about unknown items ({_first(unknown_ids)}{where})")
     if problems:
-        hints = ["--missing worst scores missing ones at the bottom"] if absent and missing == "refuse" else []
+        # Where most are missing, the predictions are about something else.
+        is_minority = 0 < 2 * len(absent) <= len(expected)
+        hints = ["--missing worst scores missing ones at the bottom"] if is_minority and missing == "refuse" else []
         hints += ["--unknown ignore leaves unknown ones out"] if unknown_ids and unknown == "refuse" else []
         hint = f"; {' and '.join(hints)}" if hints else ""
         raise VttdataError(f"{location}: {'; '.join(problems)}{hint}.")
@@ -154,12 +157,15 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
 
     Args:
         path: JSON as COCO results (a list of objects with ``image_id`` or ``video_id``, and ``caption``), or as an
-            object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``; or the
-            samples that lmms-eval logs for a task of `vttdata.export.formats.lmms_eval`.
+            object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``; or a log
+            of a harness, see `vttdata.evaluate.harness_logs`.
 
     Raises:
         VttdataError: if it cannot be read, or a row has no id or no caption.
     """
+    if is_harness_log(path):
+        yield from _captions_of_rows(path, read_harness_log(path))
+        return
     if path.suffix.lower() != ".json":
         yield from _captions_of_rows(path, read_table(path))
         return
@@ -178,10 +184,7 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _captions_of_rows(path: Path, rows: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[str, str]]:
-    for line, logged in rows:
-        # Rows of lmms-eval have the result of `lmms_eval_utils.process_results` under the name of each metric.
-        results = (value for value in logged.values() if isinstance(value, dict) and "video_id" in value)
-        row = next(results, logged)
+    for line, row in rows:
         name = _cell(path, line, row, _ID_COLUMNS)
         caption = _cell(path, line, row, _CAPTION_COLUMNS, empty="")
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
@@ -233,12 +236,13 @@ def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
 
     Args:
         path: CSV, TSV or JSON lines table with ``foil_id`` (or ``video_id`` for paragraphs), and either ``true_score``
-            and ``foil_score``, or ``preferred``: ``true``, ``foil`` or ``tie``.
+            and ``foil_score``, or ``preferred``: ``true``, ``foil`` or ``tie``; or a log of a harness, see
+            `vttdata.evaluate.harness_logs`.
 
     Raises:
         VttdataError: if it cannot be read, a column is missing, or a score is not a finite number.
     """
-    for line, row in read_table(path):
+    for line, row in read_harness_log(path) if is_harness_log(path) else read_table(path):
         name = str(_cell(path, line, row, ("foil_id", "video_id")))
         if "preferred" in row:
             preferred = str(row["preferred"]).strip().lower()

@@ -169,14 +169,17 @@ class BestRanks:
         hits: Floats = (1 - missed) * self._found
         return hits
 
-    def reciprocal(self) -> Floats:
-        """Return the reciprocal rank; 0 where a run leaves all relevant items out."""
-        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, (self._above + self._tied).max(initial=0) + 1))])
-        values = (harmonic[self._above + self._tied] - harmonic[self._above]) / self._tied
+    def reciprocal(self, k: int | None = None) -> Floats:
+        """Return the reciprocal rank; 0 behind the first `k` places, and where a run leaves all relevant items out."""
+        places = int((self._above + self._tied).max(initial=0))
+        cut = places if k is None else min(k, places)
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, places + 1))])
+        first, last = np.minimum(self._above, cut), np.minimum(self._above + self._tied, cut)
+        values = (harmonic[last] - harmonic[first]) / self._tied
         for index in np.flatnonzero(self._relevant > 1):
             above, tied, relevant = (int(column[index]) for column in (self._above, self._tied, self._relevant))
             chance, value = 1.0, 0.0
-            for rank_in_tie in range(1, tied - relevant + 2):
+            for rank_in_tie in range(1, min(tied - relevant + 1, cut - above) + 1):
                 # Of the places that are left, the share of relevant ones is the chance that the first is here.
                 here = relevant / (tied - rank_in_tie + 1)
                 value += chance * here / (above + rank_in_tie)

@@ -102,6 +102,7 @@ class Evaluation:
         leaks: kind -> number of items that share something with training, and ``clean``; empty without training.
         blind: most successful blind attacker on a set of foils; None for other tasks.
         unavailable: metric -> why it was not computed.
+        answers: number of answers to questions that are ``understood`` and ``not_understood``.
         not_understood: id of a question -> answer that no rule understood, which counts as wrong.
         findings: sentences on what a reader of the scores should know.
         columns: values of all items, for further analysis.
@@ -122,6 +123,7 @@ class Evaluation:
     leaks: Mapping[str, int] = field(default_factory=dict)
     blind: JsonObject | None = None
     unavailable: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, int] = field(default_factory=dict)
     not_understood: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)

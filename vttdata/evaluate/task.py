@@ -45,6 +45,7 @@ class Scored:
         captions: text for each item, n; empty where predictions are no captions.
         failed: metric -> why it could not be computed.
         settings: what else the scores depend on, for the signature.
+        answers: number of answers that are ``understood`` and ``not_understood``; empty for other predictions.
         not_understood: id of an item -> its answer, which no rule understood.
     """
 
@@ -54,6 +55,7 @@ class Scored:
     captions: Sequence[str] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, int] = field(default_factory=dict)
     not_understood: Mapping[str, str] = field(default_factory=dict)
 
 

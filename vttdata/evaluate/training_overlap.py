@@ -46,7 +46,7 @@ def find_shared_items(
 
     Args:
         folder: dataset that the items are from.
-        items: clips of a split, or questions about them.
+        items: clips of a split, or questions or queries about them.
         training: each a split of the items' configuration, or of the dataset's clips; or the folder or name of another
             dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs: every clip of
             the dataset, of any split, that the file names counts as seen.
@@ -63,7 +63,7 @@ def find_shared_items(
     files = read_layout(folder, needs=None).files
     if "clips" not in files:
         raise VttdataError(f"{folder}: says nothing of sources and times, so scores cannot be given apart.")
-    video_ids = [asked.video_id for asked in items.questions] or items.ids
+    video_ids = items.video_ids
     # Of a protocol file the clips are in any split of the dataset.
     tested_files = files.get(_clip_config(items), {}).get(items.split) or list(chain(*files["clips"].values()))
     tested = _read_clips(tested_files)
@@ -82,7 +82,7 @@ def find_shared_items(
     if "near_duplicate" not in leaks:
         findings.append("Near-duplicates of training were not judged, since no source has a fingerprint.")
     leaked = np.logical_or.reduce(list(leaks.values()))
-    if not items.questions:
+    if items.references:
         texts = frozenset(chain.from_iterable(part.captions for part in parts))
         leaks["caption"] = np.array([any(text in texts for text in references) for references in items.references])
     return {**leaks, "leaked": leaked, "clean": ~leaked}, findings
@@ -90,7 +90,7 @@ def find_shared_items(
 
 def _clip_config(items: Items) -> str:
     """Return the configuration of the clips that items are, or that they are about."""
-    return "clips" if items.questions else items.config
+    return "clips" if items.questions or items.queries else items.config
 
 
 def _read_training(files: Files, items: Items, name: str, findings: list[str]) -> _Training:

@@ -25,6 +25,8 @@ class ExportRequest:
         config: name of a configuration, None if the format's default is wanted.
         split: name of a split, None if the format's default is wanted.
         captions: table of a system's captions; only for formats with `Format.takes_captions`.
+        every_caption: every human caption is a query, not only the first; only for formats with
+            `Format.takes_every_caption`.
         counts: counts of the captions that were read, for the README; pass it on to `DatasetReader.references`.
     """
 
@@ -33,6 +35,7 @@ class ExportRequest:
     config: str | None = None
     split: str | None = None
     captions: Path | None = None
+    every_caption: bool = False
     counts: CaptionCounts = field(default_factory=CaptionCounts)
 
     @property
@@ -82,6 +85,9 @@ class Format:
         any_config: every configuration of every dataset can be exported. Other formats need a dataset with captions,
             and take `clips` or a protocol.
         takes_videos: videos are exported too, and are downloaded with a dataset that is elsewhere.
+        takes_every_caption: the option `every_caption` is possible.
+        shows_videos: what will not work, as a part of a sentence, with a dataset that holds no videos; empty where
+            videos make no difference.
     """
 
     write: Callable[[ExportRequest], Written]
@@ -89,6 +95,8 @@ class Format:
     takes_captions: bool = False
     any_config: bool = False
     takes_videos: bool = False
+    takes_every_caption: bool = False
+    shows_videos: str = ""
 
 
 def load_format(name: str) -> Format:

@@ -18,18 +18,23 @@ _LINE_BREAKS = re.compile("[\n\r\v\f\u2028\u2029]+")
 
 
 def doc_to_visual(doc: dict[str, Any]) -> list[str]:
-    """Return the path of the video, in the folder `VTTDATA_VIDEOS` or in ``videos`` beside this file.
+    """Return the path of the video; see `find_video`."""
+    return [find_video(doc, Path(__file__).parent)]
+
+
+def find_video(doc: dict[str, Any], export: Path) -> str:
+    """Return the path of the video of a document, in the folder `VTTDATA_VIDEOS` or in ``videos`` of the export.
 
     Raises:
         FileNotFoundError: if the folder has no video of the clip.
     """
-    folder = Path(os.environ.get("VTTDATA_VIDEOS") or Path(__file__).parent / "videos").expanduser()
+    folder = Path(os.environ.get("VTTDATA_VIDEOS") or export / "videos").expanduser()
     # The dataset's own folder of videos has a folder for each split.
     names = ["/".join(Path(doc["video"]).parts[1:]), Path(doc["video"]).name] if doc.get("video") else []
     names += [doc["video_id"] + suffix for suffix in _SUFFIXES]
     for name in names:
         if (folder / name).is_file():
-            return [str(folder / name)]
+            return str(folder / name)
     raise FileNotFoundError(f"no video {doc['video_id']}.* in {folder}; set VTTDATA_VIDEOS to the folder of the videos")
 
 

@@ -157,6 +157,10 @@ class DatasetReader:
         columns = {"video_id", "start", "end", "captions"}
         return [config for config in self.configs if columns <= set(self.schema(config).names)]
 
+    def has_videos(self) -> bool:
+        """Return whether videos are part of the dataset, as files or embedded."""
+        return "videos" in self.configs or any((self.folder / "videos").glob("*/*"))
+
     def schema(self, config: str) -> pa.Schema:
         """Return the columns of a configuration."""
         path = next(path for paths in self.configs[config].values() for path in paths)
@@ -290,4 +294,4 @@ class DatasetReader:
             for clip in self._clip_facts(config, split):
                 position = positions[clip["video_id"]]
                 yield clip, ordered.between(position, position + 1)
-        path.unlink()
+        path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def export(
     config: str | None = None,
     split: str | None = None,
     captions: Path | None = None,
+    every_caption: bool = False,
+    warn: Callable[[str], None] | None = None,
 ) -> Exported:
     """Write a dataset in another format; the same dataset gives the same bytes.
 
@@ -38,9 +41,13 @@ def export(
         format: name of a format, see `export_formats`.
         out: folder to write; must be missing, empty or an earlier export, which is replaced.
         config: `clips` or the name of a protocol; None means `clips`, for ``retrieval`` all of these and for ``jsonl``
-            all configurations.
-        split: name of a split; None means all, for ``lmms-eval`` and ``coco-results`` `test` or the only one.
+            all configurations. Tasks of harnesses and ``evaluation`` also take ``foils``, ``paragraphs``, ``questions``
+            and ``questions/KIND``, by default the first of ``foils``, ``questions`` and `clips` that there is.
+        split: name of a split; None means all, for ``evaluation``, ``coco-results`` and tasks of harnesses `test` or
+            the only one.
         captions: a system's captions for ``coco-results``: a table with the columns ``video_id`` and ``caption``.
+        every_caption: for ``mteb``: every human caption is a query, not only the first of each clip.
+        warn: called before anything is written, with each sentence on what will not work with the export.
 
     Raises:
         VttdataError: if the dataset cannot be read, the format, configuration or split does not exist, the dataset
@@ -51,6 +58,8 @@ def export(
         raise VttdataError(f"The format {format} needs a system's captions (--captions TABLE).")
     if captions is not None and not chosen.takes_captions:
         raise VttdataError(f"The format {format} takes no captions of a system; leave out --captions.")
+    if every_caption and not chosen.takes_every_caption:
+        raise VttdataError(f"The format {format} has no choice of queries; leave out --every-caption.")
     # Files inside the dataset would be published with it and fail its verification.
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
@@ -58,13 +67,19 @@ def export(
     if not chosen.any_config:
         reader.require_captions(config)
     elif config is not None:
-        reader.splits(config)
+        reader.splits("questions" if config.startswith("questions/") else config)
+    limits = []
+    if chosen.shows_videos and not reader.has_videos():
+        limits.append(f"The dataset holds no videos, so {chosen.shows_videos}.")
+    if warn is not None:
+        for limit in limits:
+            warn(limit)
     with replace_folder(out, EXPORT) as partial:
-        request = ExportRequest(reader, partial, config, split, captions)
+        request = ExportRequest(reader, partial, config, split, captions, every_caption)
         written = chosen.write(request)
         notes = [*written.notes, *request.counts.notes()]
         title = f"{reader.name} {reader.version}: {export_formats()[format]}"
-        readme = readme_text(title, [written.usage, chosen.rules, f"Licence: {reader.licence}."], notes)
+        readme = readme_text(title, [written.usage, chosen.rules, f"Licence: {reader.licence}."], [*limits, *notes])
         front_matter = f"{written.front_matter}\n" if written.front_matter else ""
         (partial / "README.md").write_text(front_matter + readme, encoding="utf-8", newline="\n")
         write_checksums(partial)

@@ -1,4 +1,4 @@
-"""Candidates for rating: held-out human captions, adversarially matched captions of other videos, quality drift.
+"""Adversarially matched candidates for rating: captions of other videos that fit a video as well as possible.
 
 Adversarial matching (Zellers et al., CVPR 2019; Shi et al., CVPR 2022) gives every video a caption of another one that
 fits its own captions as well as possible. Such a caption may be true: it is a candidate to be rated, and never a
@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from random import Random
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -80,17 +79,3 @@ def match_adversarially(
         forbidden[videos, captions] = True
         matchings.append([int(caption) for caption in captions])
     return matchings
-
-
-def draw_quality_drift(scores: Mapping[str, Mapping[str, float]], quality: int, seed: int = 0) -> dict[str, str]:
-    """Draw a candidate of each video around a quality (Shi et al., CVPR 2022, section 5).
-
-    A video's candidates are ordered by their scores (mean ratings), worst first, and the one of rank i from 0 is drawn
-    with a probability in proportion to 1 / (|i - quality| + 1). The result has `video_id` -> candidate.
-    """
-    drawn = {}
-    for video_id in sorted(scores):
-        ranked = sorted(scores[video_id], key=lambda name: (scores[video_id][name], name))
-        weights = [1 / (abs(rank - quality) + 1) for rank in range(len(ranked))]
-        drawn[video_id] = Random(f"{seed} {quality} {video_id}").choices(ranked, weights)[0]
-    return drawn

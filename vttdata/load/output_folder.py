@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from vttdata.errors import VttdataError
 from vttdata.files.own_folder import FolderKind
 from vttdata.load.local_builds import ACCOUNT, STAMP, read_account
 
+_PINS = re.compile(r"pins-[0-9a-f]{8}\.jsonl")
 Content = Literal["build", "dataset", "foils", "tables"]
 
 _NAMES: dict[Content, str] = {
@@ -78,6 +80,8 @@ def check_output(folder: Path, may_hold: Collection[Content] = (), *, replace: b
 def _build_names(folder: Path) -> frozenset[str]:
     dataset = folder / "dataset"
     names = {ACCOUNT, STAMP, "journal.jsonl", ".lock", "stages", "media", "report.html", "report.html.files"}
+    # Clips that wait for captions, and the splits of an earlier build (`vttdata.pipeline.build_folder.write_pins`).
+    names |= {"uncaptioned", *(path.name for path in folder.glob("pins-*.jsonl") if _PINS.fullmatch(path.name))}
     if dataset.is_dir():
         names |= {f"dataset/{name}" for name in DATASET.names(dataset)}
     return frozenset(names)

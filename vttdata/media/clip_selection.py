@@ -45,12 +45,15 @@ class ClipSettings(Strict):
         max_seconds: greatest length of a clip.
         per_source: most clips of one source.
         whole: every source is one clip from its first frame to its last, whatever its shots and its length.
+        total: most clips of all sources, drawn evenly over categories; None for no limit. Sources are read alone, so
+            `choose_clips` knows nothing of it.
     """
 
     min_seconds: PositiveSeconds = 10.0
     max_seconds: PositiveSeconds = 30.0
     per_source: PositiveCount = 3
     whole: bool = False
+    total: PositiveCount | None = None
 
     def __post_init__(self) -> None:
         if self.min_seconds > self.max_seconds:

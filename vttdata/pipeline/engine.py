@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, overload
+from typing import Any, Generic, cast, overload
 
 from vttdata.errors import HaltError
 from vttdata.json_types import JsonObject
@@ -65,7 +65,8 @@ class StageCounts:
     def add(self, result: ItemResult[object]) -> None:
         """Count one item's result."""
         self.taken += result.count
-        self.seconds += result.seconds
+        # As results are stored.
+        self.seconds += round(result.seconds, 4)
         for outcome in result.outcomes:
             match outcome:
                 case Kept():
@@ -103,7 +104,8 @@ class StageCounts:
             "failed": dict(sorted(self.failed.items())),
             "inconclusive": dict(sorted(self.inconclusive.items())),
             "retryable": self.retryable,
-            "seconds": round(self.seconds, 3),
+            # Results come in any order, on which the last digits of a sum depend.
+            "seconds": round(round(self.seconds, 4), 3),
             "parts": self.parts,
             "reused": self.reused,
         }
@@ -113,13 +115,15 @@ class StageCounts:
 class Table(Generic[Out_co]):
     """Finished results of a stage, in the order of its items. Iterating it yields the kept records.
 
-    Every iteration reads the stored parts again, so a table of any size takes no memory.
+    Every iteration reads the stored parts again, so a table of any size takes no memory; but a table of items that are
+    kept as they are has them in `items`.
     """
 
     stage: AnyStage
     store: PartStore[Out_co]
     keys: tuple[str, ...]
     tally: StageCounts
+    items: tuple[Out_co, ...] | None = None
 
     def __len__(self) -> int:
         return self.tally.kept
@@ -130,6 +134,9 @@ class Table(Generic[Out_co]):
             yield from self.store.read(key)
 
     def __iter__(self) -> Iterator[Out_co]:
+        if self.items is not None:
+            yield from self.items
+            return
         for result in self.results():
             for outcome in result.outcomes:
                 if isinstance(outcome, Kept):
@@ -191,12 +198,10 @@ class Engine:
                     self.journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
             store.remove_all_but(run.keys)
             stored.remove()
-        tally = StageCounts(stage.name, parts=len(run.keys), reused=run.reused)
-        table = Table(stage, store, tuple(run.keys), tally)
-        for result in table.results():
-            tally.add(result)
+        tally = run.tally
+        tally.parts = len(run.keys)
         self.journal.note("stage done", **tally.as_json())
-        return table
+        return Table(stage, store, tuple(run.keys), tally, run.items)
 
     def process(self, stage: Stage[In, Out], tasks: Iterable[tuple[Tag, In]]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Process tagged items, and yield their results in any order."""
@@ -244,12 +249,13 @@ def count_item(result: ItemResult[object], progress: Progress) -> None:
 class StageRun(Generic[In, Out]):
     """One run of a stage: the keys of its parts so far, in order, and the results that wait for the rest of their part.
 
-    `reused` is the number of parts that were complete before.
+    `tally` counts the results so far, and parts that were complete before; `items` are as of `Table`.
     """
 
     def __init__(self, stage: Stage[In, Out], store: PartStore[Out], stored: ItemResults[Out], engine: Engine) -> None:
         self.keys: list[str] = []
-        self.reused = 0
+        self.tally = StageCounts(stage.name)
+        self.items: tuple[Out, ...] | None = None
         self._stage, self._store, self._stored, self._engine = stage, store, stored, engine
         self._incomplete: dict[int, tuple[Part[In], list[str | None]]] = {}
 
@@ -257,6 +263,8 @@ class StageRun(Generic[In, Out]):
         """Yield the items that have to be processed, tagged with the numbers of their part and of their place in it."""
         for number, part in enumerate(parts):
             self.keys.append(part.key)
+            if isinstance(self._stage, GatheringStage) and self._stage.keeps_items:
+                self.items = cast("tuple[Out, ...]", part.items[0])
             stored = self._results_in_part(part)
             results = [
                 result if result is not None and not self._engine.has_due(result) else self._find_elsewhere(key)
@@ -265,8 +273,9 @@ class StageRun(Generic[In, Out]):
             missing = [index for index, result in enumerate(results) if result is None]
             for result in filter(None, results):
                 count_item(result, progress)
+                self.tally.add(result)
             if all(old is new and new is not None for old, new in zip(stored, results, strict=True)):
-                self.reused += 1
+                self.tally.reused += 1
                 continue
             lines = [
                 None if result is None else self._store.encode(result, key)
@@ -286,6 +295,7 @@ class StageRun(Generic[In, Out]):
 
     def add(self, tag: Tag, result: ItemResult[Out]) -> Part[In] | None:
         """Take in one result; store its part, and return it, once all results of the part are there."""
+        self.tally.add(result)
         number, index = tag
         part, lines = self._incomplete[number]
         key = part.item_keys[index] if part.item_keys else None

@@ -151,7 +151,12 @@ class Stage(ABC, Generic[In, Out]):
 
 
 class GatheringStage(Stage[Gathered, Out], Generic[In, Gathered, Out]):
-    """Stage that takes all things of type `In` as one item, of type `Gathered`, in the engine's own process."""
+    """Stage that takes all things of type `In` as one item, of type `Gathered`, in the engine's own process.
+
+    `keeps_items` says that it keeps the things of a tuple as they are, so that nobody needs to read them back.
+    """
+
+    keeps_items: ClassVar[bool] = False
 
     @abstractmethod
     def gather(self, items: Iterable[In]) -> Gathered:

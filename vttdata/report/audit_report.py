@@ -32,8 +32,11 @@ _PAIRS = """{% import "macros.html" as macros %}
 _PAIRS_SHOWN = 24
 
 
-def audit_page(folder: Path, audit: Audit) -> str:
-    """Return the page of an audit of splits: what they share, with frames of the worst examples where files exist."""
+def audit_page(folder: Path, audit: Audit, questions: Sequence[PageSection] = ()) -> str:
+    """Return the page of an audit of splits: what they share, with frames of the worst examples where files exist.
+
+    `questions` are the sections of `show_questions`, for a dataset that has some.
+    """
     manifest = read_dataset_manifest(folder)
     examples = {
         leak: [(example_text(leak, example), _clips_of(leak, example)) for example in found]
@@ -55,7 +58,7 @@ def audit_page(folder: Path, audit: Audit) -> str:
         sections.append(PageSection(leak.replace("_", "-"), LEAKS[leak][0], body, "The worst first.", str(len(found))))
     return render_page(
         f"{manifest.get('name')} {manifest.get('version')}",
-        sections,
+        [*sections, *questions],
         kicker="Audit of splits",
         tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
         alerts=[("good" if audit.ok else "bad", audit.verdict), *(("warn", warning) for warning in audit.warnings)],

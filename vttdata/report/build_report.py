@@ -37,6 +37,7 @@ from vttdata.report.leaks import read_audit, read_pairs, show_leaks
 from vttdata.report.left_out import read_reasons, show_attrition, show_thresholds
 from vttdata.report.page import PageScript, PageSection, Tile, format_number, render, render_page
 from vttdata.report.page_pictures import PictureFolder
+from vttdata.report.question_sections import show_questions
 from vttdata.report.report_input import ReportInput
 from vttdata.subprocesses import usable_cores
 
@@ -94,6 +95,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
             show_leaks(report, figures, audit, pairs, pictures),
             _show_timelines(report, figures),
             _show_captions(figures, captions, misfits),
+            *(show_questions(report.dataset) if report.dataset is not None else ()),
             _show_provenance(report),
         ]
         pictures.remove_others()

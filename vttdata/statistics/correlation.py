@@ -3,7 +3,7 @@
 `correlate` takes two lists. The other functions take draws of sources, groups of rows, or many pairs of lists at
 once. A draw takes whole sources with replacement, so that a source counts as often as it is drawn. All coefficients are
 exactly those of the drawn rows. The pairs that Kendall's tau counts are added up for every two sources once, so
-that a draw costs a product of matrices.
+that draws cost a product of matrices, and scores are ranked once for all with which they are compared.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _Ranks = npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
 # Rows of a block whose pairs with all rows are compared at once.
 _BLOCK_ROWS = 256
+# Signs of pairs of rows that are in memory at once, a byte each.
+_MAX_SIGNS = 2**25
 # Arrays of rows x draws that a block of draws has at the same time.
 _ARRAYS = 8
 # Ranks and sums are exact, so that less variance than this is none.
@@ -80,44 +82,63 @@ class TieRuns(NamedTuple):
         run[order] = np.cumsum(first) - 1
         return cls(order, np.flatnonzero(first), run)
 
+    def accumulate(self, rows: Floats) -> Floats:
+        """Return the sum of the rows up to the end of each run, runs x columns; `rows` are rows x columns."""
+        sums = np.cumsum(rows[self.order], axis=0)
+        return sums if len(self.starts) == len(sums) else sums[np.append(self.starts[1:], len(sums)) - 1]
 
-def correlate_draws(first: Floats, second: Floats, sources: Integers, weights: Floats) -> Values:
-    """Return the coefficients of two scores of n rows in every draw.
 
-    Scores are finite; `sources` is the source of each row, ``(n,)``, and `weights` how often each source is drawn,
-    draws x sources.
+def correlate_draws(
+    columns: Sequence[Floats], pairs: Sequence[tuple[int, int]], sources: Integers, weights: Floats
+) -> list[Values]:
+    """Return the coefficients of pairs of scores of n rows in every draw.
+
+    Each column is ranked once a draw, in however many pairs it is.
+
+    Args:
+        columns: finite scores, each ``(n,)``.
+        pairs: the two columns that are compared, by their positions.
+        sources: source of each row, ``(n,)``.
+        weights: how often each source is drawn, draws x sources.
+
+    Returns:
+        The coefficients of each pair.
     """
     empty = np.full(len(weights), math.nan)
-    if len(first) < 2:
-        return dict.fromkeys(COEFFICIENTS, empty)
+    if len(sources) < 2:
+        return [dict.fromkeys(COEFFICIENTS, empty) for _ in pairs]
     by_source = np.argsort(sources, kind="stable")
-    first, second, sources = first[by_source], second[by_source], sources[by_source]
+    columns, sources = [column[by_source] for column in columns], sources[by_source]
     number = weights @ np.bincount(sources, minlength=weights.shape[1]).astype(np.float64)
-    ties = TieRuns.of(first), TieRuns.of(second)
-    spearman = empty.copy()
-    tied, levels = np.empty((2, len(weights))), np.empty((2, len(weights)))
-    for block in row_blocks(len(weights), _ARRAYS * len(first)):
+    ties = [TieRuns.of(column) for column in columns]
+    spearman = np.empty((len(pairs), len(weights)))
+    tied, levels = np.empty((2, len(columns), len(weights)))
+    for block in row_blocks(len(weights), (_ARRAYS + len(columns)) * len(sources)):
         # Rows x draws, so that rows are added up as wholes.
         drawn = np.ascontiguousarray(weights[block].T)[sources]
         middle = (number[block] + 1) / 2
         deviations, spreads = [], []
-        for side, runs in enumerate(ties):
-            in_run = np.add.reduceat(drawn[runs.order], runs.starts, axis=0)
-            rank = np.cumsum(in_run, axis=0)
+        for column, runs in enumerate(ties):
+            rank = runs.accumulate(drawn)
+            in_run = np.diff(rank, axis=0, prepend=0)
             rank -= (in_run - 1) / 2
             rank -= middle
-            tied[side, block] = (np.einsum("ij,ij->j", in_run, in_run) - number[block]) / 2
-            levels[side, block] = np.count_nonzero(in_run, axis=0)
+            tied[column, block] = (np.einsum("ij,ij->j", in_run, in_run) - number[block]) / 2
+            levels[column, block] = np.count_nonzero(in_run, axis=0)
             spreads.append(np.einsum("ij,ij,ij->j", in_run, rank, rank))
             deviations.append(rank[runs.run])
-        spearman[block] = normalise_covariance(np.einsum("ij,ij,ij->j", drawn, *deviations), *spreads)
-    present = weights[:, np.unique(sources)]
-    concordance = ((present @ sum_pairs(ties[0].run, ties[1].run, sources)) * present).sum(axis=1) / 2
-    return {
-        "pearson": pearson_in_draws(first, second, sources, weights),
-        "spearman": spearman,
-        **kendall_taus(concordance, number, tied, levels.min(axis=0)),
-    }
+        for pair, (first, second) in enumerate(pairs):
+            covariance = np.einsum("ij,ij,ij->j", drawn, deviations[first], deviations[second])
+            spearman[pair, block] = normalise_covariance(covariance, spreads[first], spreads[second])
+    concordance = count_concordant([runs.run for runs in ties], pairs, sources, weights)
+    return [
+        {
+            "pearson": pearson_in_draws(columns[first], columns[second], sources, weights),
+            "spearman": spearman[pair],
+            **kendall_taus(concordance[pair], number, tied[[first, second]], np.minimum(levels[first], levels[second])),
+        }
+        for pair, (first, second) in enumerate(pairs)
+    ]
 
 
 def pearson_in_draws(first: Floats, second: Floats, sources: Integers, weights: Floats) -> Floats:
@@ -150,33 +171,43 @@ def kendall_taus(concordance: Floats, number: Floats, tied: Sequence[Floats] | F
     }
 
 
-def sum_pairs(first: Integers, second: Integers, sources: Integers) -> Floats:
-    """Return for every two sources how many more pairs of their rows are concordant than discordant.
+def count_concordant(
+    ranks: Sequence[Integers], pairs: Sequence[tuple[int, int]], sources: Integers, weights: Floats
+) -> Floats:
+    """Return how many more pairs of drawn rows are concordant than discordant, pairs of columns x draws.
 
-    `first` and `second` are the ranks of rows by two scores, ``(n,)``, in which equal ranks are ties, and `sources`
-    the source of each row, ascending.
-
-    Returns:
-        A row and a column for each source that has rows, ascending. The matrix is symmetric; its diagonal counts
-        each pair of a source twice.
+    `ranks` are those of the rows by each column, in which equal ranks are ties, and `sources` is the source of each
+    row, ascending; see `correlate_draws`. Rows that are drawn with themselves are ties.
     """
+    present_sources, starts, sizes = np.unique(sources, return_index=True, return_counts=True)
+    drawn = weights[:, present_sources]
+    # All sums are of integers, so that single precision is exact up to this size, in half the time.
+    exact = np.float32 if (drawn @ sizes).max(initial=0) * sizes.max(initial=0) < 2**24 else np.float64
+    drawn = drawn.astype(exact)
     # Small types are compared several times as fast.
-    fits = max(first.max(initial=0), second.max(initial=0)) < 2**15
-    x, y = (ranks.astype(np.int16) if fits else ranks.astype(np.int32) for ranks in (first, second))
-    _, starts = np.unique(sources, return_index=True)
-    ends = np.append(starts[1:], len(sources))
-    pairs = np.zeros((len(starts), len(starts)))
-    for begin, end in _blocks_of_sources(starts, ends):
+    fits = len(sources) < 2**15
+    columns: list[_Ranks] = [column.astype(np.int16) if fits else column.astype(np.int32) for column in ranks]
+    ends = starts + sizes
+    block_rows = min(_BLOCK_ROWS, max(1, _MAX_SIGNS // (len(sources) * len(columns))))
+    concordance = np.zeros((len(pairs), len(weights)))
+    for begin, end in _blocks_of_sources(starts, ends, block_rows):
         rows = slice(starts[begin], ends[end - 1])
         # Pairs with earlier sources were compared there.
         rest = slice(starts[begin], None)
-        signs = _signs(x[rows], x[rest])
-        signs *= _signs(y[rows], y[rest])
-        sums = np.add.reduceat(signs, starts[begin:end] - starts[begin], axis=0, dtype=np.int32)
-        sums = np.add.reduceat(sums, starts[begin:] - starts[begin], axis=1, dtype=np.int64)
-        pairs[begin:end, begin:] = sums
-        pairs[begin:, begin:end] = sums.T
-    return pairs
+        signs = [_signs(column[rows], column[rest]) for column in columns]
+        for pair, (first, second) in enumerate(pairs):
+            sums = signs[first] * signs[second]
+            if len(starts) < len(sources):
+                cuts = starts[begin:] - starts[begin]
+                # Summed one by one, rows are added as vectors, which `reduceat` does not do.
+                parts = np.split(sums, cuts[1 : end - begin])
+                sums = np.stack([part.sum(axis=0, dtype=np.int32) for part in parts])
+                sums = np.add.reduceat(sums, cuts, axis=1, dtype=np.int64)
+            totals = drawn[:, begin:end] @ sums.astype(exact)
+            # Within the block each pair of sources is counted from both.
+            totals[:, : end - begin] /= 2
+            concordance[pair] += np.einsum("ij,ij->i", totals, drawn[:, begin:], dtype=np.float64)
+    return concordance
 
 
 def _signs(rows: _Ranks, columns: _Ranks) -> npt.NDArray[np.int8]:
@@ -185,11 +216,11 @@ def _signs(rows: _Ranks, columns: _Ranks) -> npt.NDArray[np.int8]:
     return greater
 
 
-def _blocks_of_sources(starts: Integers, ends: Integers) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole sources with about `_BLOCK_ROWS` rows."""
+def _blocks_of_sources(starts: Integers, ends: Integers, rows: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of whole sources with about `rows` rows."""
     begin = 0
     while begin < len(starts):
-        end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + _BLOCK_ROWS, side="right")))
+        end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + rows, side="right")))
         yield begin, end
         begin = end
 

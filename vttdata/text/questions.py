@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from string import ascii_uppercase
@@ -100,12 +100,27 @@ class TableQuestion(NamedTuple):
 
     @property
     def video_id(self) -> str | None:
-        """Return the name of the video, without the extension of a video file; None where the row has none."""
+        """Return the name of the video, see `name_video`; None where the row has none."""
         name = self.cells.get("video_id")
-        if name is None:
-            return None
-        path = PurePosixPath(str(name))
-        return str(path.with_suffix("")) if path.suffix.lower() in VIDEO_EXTENSIONS else str(name)
+        return None if name is None else name_video(str(name))
+
+
+def name_video(file: str) -> str:
+    """Return the id of a video by its file: without the extension of a video, with ``-`` between folders and name."""
+    path = PurePosixPath(file)
+    named = path.with_suffix("") if path.suffix.lower() in VIDEO_EXTENSIONS else path
+    return str(named) if path.is_absolute() or ".." in named.parts else "-".join(named.parts)
+
+
+def group_derived_videos(videos: Iterable[str]) -> dict[str, str]:
+    """Return the take of each video: ``ID`` of ``ID_reverse`` and ``ID_concat_0``, where there is a video ``ID``."""
+    names = set(videos)
+    takes = {}
+    for name in names:
+        parts = name.split("_")
+        stems = ("_".join(parts[:length]) for length in range(1, len(parts)))
+        takes[name] = next((stem for stem in stems if stem in names), name)
+    return takes
 
 
 def letters(number: int) -> tuple[str, ...]:

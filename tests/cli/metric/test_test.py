@@ -268,6 +268,25 @@ def test_fewer_references_agree_less(tmp_path: Path, run: Run) -> None:
     assert curve["3"] == pytest.approx(found["metrics"]["bleu1"]["human"]["raw"]["caption"]["kendall_b"]["score"])
 
 
+def test_metric_for_bad_captions_loses_agreement_while_quality_drifts(
+    tmp_path: Path, run: Run, refusal: Callable[..., str]
+) -> None:
+    draws = random.Random(3)
+    grades = [draws.randint(3, 15) / 3 for _ in range(1500)]
+    judged = save(tmp_path / "judged.csv", "video_id system score", [[f"v{n}", "a", g] for n, g in enumerate(grades)])
+    # Below 3 it is a copy of people's scores, above it is noise.
+    blunt = [[f"v{n}", "a", g if g < 3 else 3 + draws.random()] for n, g in enumerate(grades)]
+    scores = save(tmp_path / "blunt.csv", "video_id system score", blunt)
+    (found,) = run(judged, "--scores", scores, "--drift", "1-5")["sets"]
+    taus = [found["drift"]["blunt"][number]["score"] for number in "12345"]
+    assert taus == sorted(taus, reverse=True)
+    assert taus[0] > taus[-1] + 0.1
+    assert "people's scores are 1 to 5, which a scale of 0 to 4 does not hold" in refusal(
+        judged, "--scores", scores, "--drift", "0-4"
+    )
+    assert "is not a scale such as 1-5" in refusal(judged, "--scores", scores, "--drift", "5-1")
+
+
 def test_borda_counts_places_over_sets() -> None:
     def report(**scores: float) -> SetReport:
         from vttdata.evaluate.meta.agreement import PeopleAgreement

@@ -20,6 +20,16 @@ def test_power_prints_a_row_for_each_gap_and_number_of_hits(capsys: pytest.Captu
     assert "--bad" in capsys.readouterr().err
 
 
+def test_price_of_hits_is_that_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    # Graham et al. (PLOS ONE 2018): 0.99 dollars a HIT and a fee of 20 %, 110 dollars for five systems.
+    command = ["people", "plan", "--systems", "2", "--videos", "40", "--gap", "40", "--hits", "93", "--seeds", "1"]
+    assert main([*command, "--price", "0.99", "--fee", "0.2"]) == 0
+    head, row = (line.split() for line in capsys.readouterr().out.splitlines()[-2:])
+    assert (head[-1], row[-1]) == ("cost", "110.48")
+    assert main([*command, "--fee", "0.2"]) == 2
+    assert "name it by --price" in capsys.readouterr().err
+
+
 def test_campaign_and_its_exported_manifest_give_the_same_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -44,8 +54,25 @@ def test_items_give_intervals_hours_and_cost(capsys: pytest.CaptureFixture[str])
     assert [float(row[1]) for row in rows] == pytest.approx([3.182 * 2 / 2, 2.131 * 2 / 4], abs=1e-3)
 
 
+def test_judge_needs_fewer_rated_items(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["people", "plan", "--items", "100", "--judgments", "1", "--sd", "0", "--judge", "0.7", "--hourly", "10"]
+    assert main([*command, "--seconds", "36", "--controls", "0", "--judged", "1000"]) == 0
+    row = capsys.readouterr().out.splitlines()[1].split()
+    # .51 / (1 / 100 - .49 / 1000) is 53.6.
+    assert row[-2:] == ["54", "5.400"]
+
+
 @pytest.mark.parametrize(
-    "arguments", [["--items", "9", "--gap", "3"], ["--sd", "2"], ["campaign", "--items", "9"], ["nowhere"]]
+    "arguments",
+    [
+        ["--items", "9", "--gap", "3"],
+        ["--sd", "2"],
+        ["campaign", "--items", "9"],
+        ["nowhere"],
+        ["--items", "9", "--judge", "0.9", "--sd", "3"],
+        ["--items", "9", "--judge", "0.2", "--judged", "8"],
+        ["--items", "9", "--judged", "80"],
+    ],
 )
 def test_options_of_both_kinds_of_plan_are_refused_together(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.cli.main import main
-from vttdata.evaluate.tasks.grounding import meets_threshold, temporal_iou
+from vttdata.evaluate.tasks.grounding import Span, meets_threshold, score_marked, temporal_iou
 
 LINES = [
     *("AAAAA 0.0 10.0##a man sits", "AAAAA 10.0 20.0##a man stands", "BBBBB 5.0 15.0##a dog runs"),
@@ -157,3 +158,70 @@ def test_overlap_is_that_of_tenths_of_a_second(first: tuple[float, float], secon
     # The union of spans apart is no span; their overlap is 0 in any case.
     expected = len(tenths[0] & tenths[1]) / len(union) if tenths[0] & tenths[1] else 0.0
     assert temporal_iou(first, second) == pytest.approx(expected)
+
+
+# Pieces of five seconds, as DiDeMo has them.
+PIECES = [(5.0 * first, 5.0 * last + 5) for first in range(6) for last in range(first, 6)]
+
+
+def test_best_three_of_four_annotators_count() -> None:
+    marked = [
+        [(0.0, 5.0), (0.0, 5.0), (0.0, 5.0), (25.0, 30.0)],
+        [(0.0, 10.0), (5.0, 10.0), (10.0, 15.0), (25.0, 30.0)],
+    ]
+    ranked = [(0.0, 5.0), (0.0, 10.0), (5.0, 10.0), *(span for span in PIECES if span[1] > 10)]
+    columns = score_marked([ranked, ranked], marked)
+    # Three of the first sentence's annotators marked what is predicted first. The best ranks of the second are 2, 3, 6.
+    assert ranked.index((10.0, 15.0)) > 4
+    assert columns["grounding-annotators/r1"].scores.items.tolist() == [1.0, 0.0]
+    assert columns["grounding-annotators/miou"].scores.items.tolist() == pytest.approx([1.0, 1 / 2 / 3])
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), min_size=4, max_size=7), min_size=1, max_size=8), st.randoms())
+def test_annotators_measure_is_that_of_official_pieces(marked: list[list[Span]], draw: random.Random) -> None:
+    ranked = [draw.sample(PIECES, len(PIECES)) for _ in marked]
+    columns = score_marked(ranked, marked)
+    for index, (spans, predicted) in enumerate(zip(marked, ranked, strict=True)):
+        # Sets of pieces instead of times, and all ways to choose three annotators instead of a sorted list.
+        chosen = list(itertools.combinations(range(len(spans)), 3))
+        ranks = [1 + predicted.index(span) for span in spans]
+        best = min(sum(ranks[each] for each in three) for three in chosen) / 3
+        first = set(range(int(predicted[0][0]), int(predicted[0][1]), 5))
+        sets = [set(range(int(start), int(end), 5)) for start, end in spans]
+        ious = [len(first & pieces) / len(first | pieces) for pieces in sets]
+        overlap = max(sum(ious[each] for each in three) for three in chosen) / 3
+        assert columns["grounding-annotators/r1"].scores.items[index] == (best <= 1)
+        assert columns["grounding-annotators/r5"].scores.items[index] == (best <= 5)
+        assert columns["grounding-annotators/miou"].scores.items[index] == pytest.approx(overlap)
+
+
+def test_span_that_is_not_predicted_has_no_rank() -> None:
+    columns = score_marked([[(0.0, 5.0)], None], [[(0.0, 5.0), (0.0, 5.0), (5.0, 10.0)], [(0.0, 5.0)]])
+    assert columns["grounding-annotators/r1"].scores.items.tolist() == [0.0, 0.0]
+    assert columns["grounding-annotators/miou"].scores.items.tolist() == pytest.approx([2 / 3, 0.0])
+
+
+@pytest.mark.not_on("win32")
+def test_didemo_is_scored_by_its_annotators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("train", "val", "test"):
+        asked = [
+            {
+                "annotation_id": number,
+                "description": f"thing {number}",
+                "video": f"{name}{number}.mp4",
+                "times": [[0, 0], [0, 0], [1, 1], [1, 1]],
+            }
+            for number in range(2)
+        ]
+        (tmp_path / f"{name}_data.json").write_text(json.dumps(asked))
+    build = ["build", "didemo", "--quiet", "--workers", "1", "--out", str(tmp_path / "out")]
+    assert main([*build, "--set", f"annotations={tmp_path}"]) == 0
+    spans = tmp_path / "spans.csv"
+    spans.write_text("video_id,start,end\ntest0_0,0,5\ntest0_0,5,10\ntest1_1,0,10\ntest1_1,0,5\n")
+    capsys.readouterr()
+    assert main(["evaluate", str(tmp_path / "out"), str(spans), "--task", "grounding", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    # Of the first sentence the ranks of three are 1, 1, 2; of the second, one of three has no rank.
+    assert scores["grounding-annotators/r1"]["all"]["score"] == 0
+    assert scores["grounding-annotators/r5"]["all"]["score"] == 0.5
+    assert scores["grounding-annotators/miou"]["all"]["score"] == pytest.approx((2 / 3 + 1 / 2) / 2)

@@ -18,7 +18,7 @@ from vttdata.evaluate.tasks.moments import (
     LENGTHS,
     THRESHOLDS,
     cross_overlaps,
-    detection_precision,
+    detection_precisions,
     ranking_precision,
     read_windows,
     score_highlights,
@@ -79,7 +79,8 @@ def test_average_precision_is_the_area_under_the_interpolated_curve(
     # Each of the recalls k / m is reached at the highest precision of a recall that is as high.
     steps = [number / len(truths) for number in range(1, len(truths) + 1)]
     area = sum(max((p for r, p in points if r >= step - 1e-9), default=0.0) for step in steps) / len(truths)
-    assert detection_precision(cross_overlaps(spans, truths), threshold) == pytest.approx(area)
+    overlaps = cross_overlaps(spans, truths).tolist()
+    assert detection_precisions(overlaps, len(truths), [threshold]) == pytest.approx([area])
 
 
 @pytest.mark.parametrize(
@@ -111,6 +112,20 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = ["build", "qvhighlights", "--quiet", "--workers", "1", "--set", f"annotations={folder}", "--out", str(out)]
     assert main(build) == 0
     return out
+
+
+@pytest.mark.not_on("win32")
+def test_queries_about_trained_videos_are_scored_apart(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["video_id,start,end", "AAAAAAAAAA0_0.0_20.0#0,0,4", "AAAAAAAAAA1_0.0_20.0#1,13,20"]
+    (tmp_path / "spans.csv").write_text("\n".join(rows))
+    (tmp_path / "seen.txt").write_text("AAAAAAAAAA1_0.0_20.0\n")
+    command = ["evaluate", str(dataset), str(tmp_path / "spans.csv"), "--train-split", str(tmp_path / "seen.txt")]
+    capsys.readouterr()
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["scores"]["moments/r1@0.5"]
+    assert (found["clean"]["score"], found["leaked"]["score"], found["clean"]["items"]) == (1.0, 0.0, 1)
 
 
 @pytest.mark.not_on("win32")

@@ -64,6 +64,25 @@ def test_every_caption_may_be_a_query(items: Items) -> None:
     assert counts.expected == 18
 
 
+def test_first_caption_of_each_clip_may_be_the_query(items: Items) -> None:
+    scores = np.random.default_rng(9).normal(size=(6, 6))
+    first = [f"{clip}#{numbers[0]}" for clip, numbers in zip(items.ids, items.sen_ids, strict=True)]
+    columns, counts, _ = score_similarity("s", Similarity(scores, first, items.ids), items)
+    by_clip, _, _ = score_similarity("s", Similarity(scores, items.ids, items.ids), items)
+    assert (counts.expected, counts.scored, counts.missing) == (6, 6, 0)
+    assert {name: score(columns, name) for name in columns} == {name: score(by_clip, name) for name in by_clip}
+
+
+def test_hint_never_advises_to_count_most_as_worst(items: Items) -> None:
+    second = [f"{items.ids[0]}#{items.sen_ids[0][1]}"]
+    for similarity in (Similarity(np.zeros((1, 6)), second, items.ids), Similarity(np.eye(6)[:2], TEST[:2], TEST)):
+        with pytest.raises(VttdataError, match="have no row") as error:
+            score_similarity("s", similarity, items)
+        assert "worst" not in str(error.value)
+    with pytest.raises(VttdataError, match="worst"):
+        score_similarity("s", Similarity(np.eye(6)[:4], TEST[:4], TEST), items)
+
+
 def test_clips_with_the_same_caption_are_relevant_by_the_second_convention(tmp_path: Path) -> None:
     texts = [["same words"], ["same words"], ["other words"]]
     items = Items(

@@ -272,6 +272,8 @@ def test_trained_pipeline_decides_what_is_a_noun(pipeline):
 
 
 def test_missing_or_untagging_pipeline_is_refused(tmp_path: Path):
+    with pytest.raises(VttdataError, match="en_none_sm is not installed: python -m spacy download en_none_sm"):
+        load_pipeline("en_none_sm")
     with pytest.raises(VttdataError, match="'no_such_pipeline' cannot be loaded"):
         load_pipeline("no_such_pipeline")
     spacy.blank("en").to_disk(tmp_path / "blank")

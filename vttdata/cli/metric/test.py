@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,16 @@ from vttdata.cli.options import (
 )
 
 
+def parse_scale(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, float] | None:
+    """Return the ends of a scale such as ``1-5``."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)-(\d{1,6}(?:\.\d{1,6})?)", value, re.ASCII)
+    if match is None or float(match[1]) >= float(match[2]):
+        raise click.BadParameter(f"{value[:40]!a} is not a scale such as 1-5.", context, parameter)
+    return float(match[1]), float(match[2])
+
+
 @click.command(
     "test",
     cls=Command,
@@ -40,6 +51,7 @@ from vttdata.cli.options import (
     examples=[
         "vttdata metric test vttdata/trecvid-vtt --metric cider-d --metric meteor --out metrics",
         "vttdata metric test judgments.csv --scores ours.csv",
+        "vttdata metric test vatex-eval --drift 1-5",
         "vttdata metric test flickr8k vttdata/activitynet-foil vttdata/msrvtt-degraded --metric bleu4",
         "vttdata metric test scores --candidates campaign/manifest.csv --references vttdata/msrvtt",
     ],
@@ -63,6 +75,12 @@ from vttdata.cli.options import (
 @json_option
 @seed_option("Seed of the draws of videos.")
 @option("--curve", "Measure agreement with fewer references, too.", is_flag=True)
+@option(
+    "--drift LOW-HIGH",
+    "Measure agreement on five sets of drifting quality, too; LOW and HIGH are the ends of people's scale, such as "
+    "1-5 or 0-100.",
+    callback=parse_scale,
+)
 @option(
     "--candidates FILE",
     "Captions of systems, a table with video_id, system and caption, for a table of judgments without texts.",

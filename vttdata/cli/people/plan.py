@@ -54,8 +54,10 @@ AMOUNT = NumberRange(0, 10**6)
     ],
     examples=[
         "vttdata people plan --items 500 --judgments 3,5,10 --sd 0.9 --spread 0.8 --seconds 15",
+        "vttdata people plan --items 500 --judgments 1,3 --judge 0.5 --judged 3000",
         "vttdata people plan --systems 5 --videos 200 --gap 3,5 --hits 15,30,60",
         "vttdata people plan assessment --bad 0.3",
+        "vttdata people plan --systems 5 --hits 93 --price 0.99 --fee 0.2",
     ],
 )
 @argument(
@@ -90,6 +92,14 @@ AMOUNT = NumberRange(0, 10**6)
 @option("--seconds X", "Time that a judgment takes.", type=AMOUNT, default=20.0, group=ITEMS)
 @option("--hourly X", "Pay of an hour.", type=AMOUNT, default=12.0, group=ITEMS)
 @option("--controls SHARE", "Controls beside each judgment.", type=NumberRange(0, 10), default=0.1, group=ITEMS)
+@option(
+    "--judge R",
+    "Pearson's r of an automatic judge and one worker's ratings: adds how many items must be rated if 'vttdata metric "
+    "judge' corrects it.",
+    type=NumberRange(0, 1),
+    group=ITEMS,
+)
+@option("--judged N", "Items that the judge rates.", type=COUNT, show_default="ten times --items", group=ITEMS)
 @option("--systems N", "Number of systems, without a CAMPAIGN.", type=COUNT, default=8, group=HITS)
 @option("--videos N", "Number of videos, without a CAMPAIGN.", type=COUNT, default=100, group=HITS)
 @option(
@@ -108,6 +118,16 @@ AMOUNT = NumberRange(0, 10**6)
     group=HITS,
 )
 @option("--bad SHARE", "Share of bad workers.", type=NumberRange(0, 1, max_open=True), default=0.2, group=HITS)
+@option(
+    "--price X", "What a worker is paid for a HIT; adds a column with the cost.", type=AMOUNT, default=None, group=HITS
+)
+@option(
+    "--fee SHARE",
+    "What the platform takes beside the price, such as 0.2 of it.",
+    type=NumberRange(0, 10),
+    default=0.0,
+    group=HITS,
+)
 @option("--seeds N", "How often everything is drawn.", type=COUNT, default=20, group=HITS)
 @click.pass_context
 def command(ctx: click.Context, /, campaign: Path | None, items: int | None, **options: Any) -> int:
@@ -126,20 +146,33 @@ def command(ctx: click.Context, /, campaign: Path | None, items: int | None, **o
             raise VttdataError("--items is about items without a campaign; leave one of both out.")
         _print_precision(items, options)
     else:
-        _print_power(
-            campaign, **{name: options[name] for name in ("systems", "videos", "gaps", "hits", "bad", "seeds")}
-        )
+        names = ("systems", "videos", "gaps", "hits", "bad", "seeds", "price", "fee")
+        _print_power(campaign, **{name: options[name] for name in names})
     return DONE
 
 
 def _print_precision(items: int, options: Mapping[str, Any]) -> None:
     from vttdata.files.table_formats import as_plain
-    from vttdata.people.scoring.precision import precision
+    from vttdata.people.scoring.precision import items_with_judge, precision
 
     names = ("sd", "spread", "seconds", "hourly", "controls")
     rows = [precision(items, n, **{name: options[name] for name in names}) for n in options["judgments"]]
     head = ["judgments", "item +-", "mean +-", "hours", "cost"]
     table = [[row.judgments, row.item, row.mean, round(row.hours, 1), round(row.cost, 2)] for row in rows]
+    if options["judge"] is not None:
+        judged = options["judged"] or 10 * items
+        if judged < items:
+            raise VttdataError(f"--judged: the judge rates all items, at least the {items:,} of --items.")
+        spreads = {"sd": options["sd"], "spread": options["spread"], "r": options["judge"], "judged": judged}
+        try:
+            numbers = [items_with_judge(items, n, **spreads) for n in options["judgments"]]
+        except ValueError as error:
+            raise VttdataError(f"--judge, --sd and --spread: {error}.") from None
+        head += ["items with judge", "their cost"]
+        for row, plan, number in zip(table, rows, numbers, strict=True):
+            row += [number, round(plan.cost * number / items, 2)]
+    elif options["judged"] is not None:
+        raise VttdataError("--judged is about a judge; name its correlation with --judge.")
     print(as_plain([head, *table]))
 
 
@@ -152,12 +185,16 @@ def _print_power(
     hits: list[int] | None,
     bad: float,
     seeds: int,
+    price: float | None,
+    fee: float,
 ) -> None:
     from vttdata.files.table_formats import as_cell
     from vttdata.people.answers.manifest import read_manifest
     from vttdata.people.campaign import read_campaign
     from vttdata.people.scoring.power import placeholder_hits, power
 
+    if price is None and fee:
+        raise VttdataError("--fee is a share of the price of a HIT; name it by --price.")
     if campaign is None:
         if systems * videos > MAX_CAPTIONS:
             raise VttdataError(f"--systems and --videos: at most {MAX_CAPTIONS:,} captions can be planned for.")
@@ -167,9 +204,11 @@ def _print_power(
     number = len(manifest)
     answered = hits or [max(number // 2, 1), number, 2 * number, 4 * number]
     print(f"{number:,} HITs; {bad:.0%} of workers are bad; {seeds} seeds\n")
-    print("".join(f"{name:>9}" for name in ("hits", "gap", "power", "false", "caught", "lost")))
+    head = ("hits", "gap", "power", "false", "caught", "lost", *(("cost",) if price is not None else ()))
+    print("".join(f"{name:>9}" for name in head))
     for gap, count in itertools.product(gaps, answered):
         estimate = power(manifest, count, gap, bad=bad, seeds=seeds)
         shares = (estimate.power, estimate.false, estimate.caught, estimate.lost)
         # Each row is printed as soon as it is known, since all of them may take minutes.
-        print(f"{count:>9,}{gap:>9g}{''.join(f'{as_cell(share):>9}' for share in shares)}", flush=True)
+        cost = "" if price is None else f"{count * price * (1 + fee):>9,.2f}"
+        print(f"{count:>9,}{gap:>9g}{''.join(f'{as_cell(share):>9}' for share in shares)}{cost}", flush=True)

@@ -10,8 +10,8 @@ from vttdata.generate.blind.questions import question_rows, question_sentence
 from vttdata.records import VideoQuestion
 
 CAUTION = (
-    "What a published score says about seeing the videos is how far it is above the blind one: `vttdata evaluate` "
-    "gives the gain over the best blind attacker with its interval."
+    "A published score up to the blind one says nothing about seeing the videos, and a higher one only as far as it is "
+    "above: `vttdata evaluate` gives the gain over the best blind attacker with its interval."
 )
 
 

@@ -1,54 +1,52 @@
-"""Kernel canonical correlation analysis of words and colours (Hodosh et al., JAIR 2013, section 4)."""
+"""Kernel canonical correlation analysis of words, and of `--features` or colours (Hodosh et al., JAIR 2013)."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from vttdata.evaluate.baseline import Baseline, Setting, word_vectors
+from vttdata.evaluate.canonical_correlation import KernelView, correlate_views, try_settings
 from vttdata.statistics.arrays import Floats
 
-# Training clips at most, drawn at random: the cost grows with their third power.
-_MAX_CLIPS = 1_500
-_DIMENSIONS = 50
-# Share of the mean eigenvalue that is added to each, so that noise in small directions is not blown up.
-_REGULARISATION = 0.1
+REGULARISATIONS = (0.01, 0.1, 0.5, 1.0, 5.0)
+DIMENSIONS = (10, 25, 50, 100, 200, 400, 800)
+"""What is tried on the clips for tuning; Hodosh et al. try .1 to 5, and 10 to 6,000."""
+
+# Clips by which kernels are approximated where there are more; all of fewer clips are used.
+_LANDMARKS = 1_500
+
+Vectorize = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], tuple[Any, Any]]
+"""From captions of clips, and of others, to sparse vectors whose dot product is the kernel."""
 
 
-def correlate_words_and_colours(setting: Setting) -> Floats:
-    """Return the cosine of each caption and clip in the space in which training captions and clips correlate most."""
-    training = setting.training
-    if len(training) > _MAX_CLIPS:
-        training = setting.draw("", "kcca").sample(training, _MAX_CLIPS)
-    texts, words = word_vectors(
-        [texts[0] for texts in setting.items.references], ["\n".join(clip.captions) for clip in training]
-    )
-    colours = setting.colours([clip.video_id for clip in training])
-    text_space, word_axes = whiten((words @ words.T).toarray())
-    picture_space, picture_axes = whiten(_intersect(colours, colours))
-    left, strength, right = np.linalg.svd(text_space.T @ picture_space)
-    kept = slice(0, min(_DIMENSIONS, len(strength)))
-    projected_texts = (texts @ words.T).toarray() @ word_axes @ left[:, kept]
-    pictures = _intersect(setting.colours(setting.items.ids), colours) @ picture_axes @ right.T[:, kept]
-    return _normalise(projected_texts * strength[kept]) @ _normalise(pictures).T
+def correlate_words(setting: Setting, vectors: Vectorize) -> Floats:
+    """Return the cosine of each caption and clip in the space in which training captions and clips correlate most.
+
+    Regularisation and dimensions are those with the highest mean reciprocal rank of the clips for tuning.
+    """
+    learned, tuning = setting.divide_training()
+    choice = setting.draw("", "kcca")
+    landmarks = sorted(choice.sample(range(len(learned)), min(_LANDMARKS, len(learned))))
+    ids = [clip.video_id for clip in learned]
+    asked = [[clip.captions[0]] for clip in tuning] + [[texts[0]] for texts in setting.items.references]
+    queries, words = vectors(asked, [clip.captions for clip in learned])
+    texts = KernelView.of((words @ words[landmarks].T).toarray(), landmarks)
+    marks = [ids[index] for index in landmarks]
+    looks = KernelView.of(setting.compare_looks(ids, marks), landmarks)
+    kernel = (queries @ words[landmarks].T).toarray()
+    regularisation, size = 0.1, 50
+    if tuning:
+        held_out = kernel[: len(tuning)], setting.compare_looks([clip.video_id for clip in tuning], marks)
+        tried = try_settings(texts, looks, held_out, REGULARISATIONS, DIMENSIONS)
+        _, regularisation, size = max(tried, key=lambda entry: (round(entry[0], 9), entry[1], -entry[2]))
+    found = correlate_views(texts, looks, regularisation)
+    return found.cosines(kernel[len(tuning) :], setting.compare_looks(setting.items.ids, marks), size)
 
 
-def whiten(kernel: Floats) -> tuple[Floats, Floats]:
-    """Return the regularised coordinates of n training items, and the axes that project further rows of the kernel."""
-    values, vectors = np.linalg.eigh(kernel)
-    kept = values > values[-1] * 1e-9
-    values, vectors = values[kept], vectors[:, kept]
-    shrunk = values + _REGULARISATION * values.mean()
-    return vectors * np.sqrt(values / shrunk), vectors / np.sqrt(values * shrunk)
+def bags_of_words(texts: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> tuple[Any, Any]:
+    """Return TF-IDF vectors of the captions of each clip, taken together."""
+    return word_vectors(["\n".join(captions) for captions in texts], ["\n".join(captions) for captions in others])
 
 
-def _intersect(histograms: Floats, others: Floats) -> Floats:
-    """Return the histogram intersection of each pair."""
-    return np.stack([np.minimum(histogram, others).sum(axis=1) for histogram in histograms])
-
-
-def _normalise(rows: Floats) -> Floats:
-    lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.maximum(lengths, 1e-12)
-
-
-BASELINE = Baseline("retrieval", correlate_words_and_colours)
+BASELINE = Baseline("retrieval", lambda setting: correlate_words(setting, bags_of_words))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from vttdata.statistics.arrays import Floats, Integers
 from vttdata.statistics.bootstrap import Resampled, draw_sources
 from vttdata.statistics.correlation import (
     COEFFICIENTS,
+    PairOrder,
+    Pairs,
     average_systems,
     correlate_draws,
     correlate_groups,
@@ -90,29 +92,45 @@ class Draws:
 
 
 def measure_agreement(
-    table: JudgmentTable, scores: ColumnScores, draws: Draws, cache: Path | None = None
-) -> PeopleAgreement:
-    """Return the agreement of a metric with people.
+    table: JudgmentTable, columns: Mapping[str, ColumnScores], draws: Draws, cache: Path | None = None
+) -> dict[str, PeopleAgreement]:
+    """Return the agreement of metrics with people, by the names of their columns.
 
-    `scores` are those of the n captions of the table by the metric, NaN where it has none. Results are kept by content
-    in the folder `cache`, if there is one.
+    `columns` are scores of the n captions of the table, NaN where a metric has none. Results are kept by content in the
+    folder `cache`, if there is one.
     """
-    scored = table.judged & np.isfinite(scores.items)
-    values = scores.items[scored]
-    levels: dict[str, Levels] = {}
-    epsilon: dict[str, float] = {}
-    ties: dict[str, tuple[int, int, int]] = {}
-    for human, people in table.human_scores.items():
-        rows = scored & ~np.isnan(people)
-        comparison = _Comparison(table, scores, people, rows, draws, human == "raw")
-        name = f"agreement-{comparison.digest()}"
-        kept = read_arrays(cache, name, _decode)
-        if kept is None:
-            kept = comparison.estimate()
-            keep_arrays(cache, name, _encode(*kept))
-        levels[human], epsilon[human], ties[human] = kept
-    unscored = int((table.judged & ~np.isfinite(scores.items)).sum())
-    return PeopleAgreement(levels, unscored, len(values) > 0 and bool((values == values[0]).all()), epsilon, ties)
+    comparisons = {
+        (name, human): _Comparison(
+            table, scores, people, table.judged & np.isfinite(scores.items) & ~np.isnan(people), draws, human == "raw"
+        )
+        for name, scores in columns.items()
+        for human, people in table.human_scores.items()
+    }
+    names = {key: f"agreement-{comparison.digest()}" for key, comparison in comparisons.items()}
+    results = {key: read_arrays(cache, name, _decode) for key, name in names.items()}
+    # Scores of the same rows are ranked once for all comparisons.
+    by_rows: dict[bytes, list[tuple[str, str]]] = {}
+    for key, result in results.items():
+        if result is None:
+            by_rows.setdefault(comparisons[key].rows.tobytes(), []).append(key)
+    for keys in by_rows.values():
+        estimated = _estimate([comparisons[key] for key in keys])
+        for key, result in zip(keys, estimated, strict=True):
+            keep_arrays(cache, names[key], _encode(*result))
+            results[key] = result
+    agreements = {}
+    for name, scores in columns.items():
+        values = scores.items[table.judged & np.isfinite(scores.items)]
+        levels: dict[str, Levels] = {}
+        epsilon: dict[str, float] = {}
+        ties: dict[str, tuple[int, int, int]] = {}
+        for human in table.human_scores:
+            kept = results[name, human]
+            assert kept is not None
+            levels[human], epsilon[human], ties[human] = kept
+        constant = len(values) > 0 and bool((values == values[0]).all())
+        agreements[name] = PeopleAgreement(levels, int(table.judged.sum()) - len(values), constant, epsilon, ties)
+    return agreements
 
 
 _Result = tuple[Levels, float, tuple[int, int, int]]
@@ -157,64 +175,122 @@ class _Comparison:
         content.update(repr([self.scores.formula.__qualname__, self.table.systems, self.table.video_ids]).encode())
         return content.hexdigest()[:32]
 
-    def estimate(self) -> _Result:
-        table, weights = self.table, self.draws.weights
-        x, y, sources = self.scores.items[self.rows], self.people[self.rows], table.sources[self.rows]
-        levels: dict[str, dict[str, Estimate]] = {
-            "caption": estimate_all(correlate_draws(x, y, sources, weights), len(x))
-        }
-        if self.has_ratings and table.ratings is not None:
-            ratings = table.ratings[self.rows]
-            rated = ~np.isnan(ratings)
-            row = np.nonzero(rated)[0]
-            levels["rating"] = estimate_all(
-                correlate_draws(x[row], ratings[rated], sources[row], weights), int(rated.sum())
-            )
-        videos = number_names([video_id for video_id, kept in zip(table.video_ids, self.rows, strict=True) if kept])
-        number = int(videos.max(initial=-1)) + 1
-        pairs = pair_rows(videos)
-        source_of_video = np.zeros(number, dtype=np.int64)
-        source_of_video[videos] = sources
-        within = correlate_groups(x, y, videos, number, pairs)
-        by_video = {
-            name: estimate_draws(mean_of_groups(values, source_of_video, weights), int((~np.isnan(values)).sum()))
-            for name, values in within.items()
-        }
-        accuracy = pair_accuracy(x, y, pairs, sources, weights)
-        if accuracy.pairs:
-            by_video["accuracy"] = estimate_draws(accuracy.values, accuracy.pairs)
-            by_video["accuracy_calibrated"] = estimate_draws(accuracy.calibrated, accuracy.pairs)
-            levels["within-video"] = by_video
-        levels |= self._by_system(x, y, sources)
-        return levels, accuracy.epsilon, (accuracy.pairs, accuracy.human_ties, accuracy.metric_ties)
 
-    def _by_system(self, x: Floats, y: Floats, sources: Integers) -> dict[str, dict[str, Estimate]]:
-        """Return the levels of a table with at least two systems."""
-        names = [system for system, kept in zip(self.table.systems, self.rows, strict=True) if kept]
-        systems = number_names(names)
-        number = int(systems.max(initial=-1)) + 1
-        if number < 2:
-            return {}
-        weights = self.draws.weights
-        each = [
-            correlate_draws(x[systems == system], y[systems == system], sources[systems == system], weights)
-            for system in range(number)
+def _estimate(comparisons: Sequence[_Comparison]) -> list[_Result]:
+    """Return the results of comparisons on the same rows of a table."""
+    table, weights, rows = comparisons[0].table, comparisons[0].draws.weights, comparisons[0].rows
+    sources = table.sources[rows]
+    compared = _Columns.of([(comparison.scores.items[rows], comparison.people[rows]) for comparison in comparisons])
+    number = int(rows.sum())
+    levels: list[dict[str, dict[str, Estimate]]] = [
+        {"caption": estimate_all(values, number)}
+        for values in correlate_draws(compared.columns, compared.pairs, sources, weights)
+    ]
+    _estimate_ratings(comparisons, levels)
+    by_system = _estimate_systems(comparisons, compared)
+    videos = number_names([video_id for video_id, kept in zip(table.video_ids, rows, strict=True) if kept])
+    pairs = pair_rows(videos)
+    results: list[_Result] = []
+    for comparison, over_rows, systems in zip(comparisons, levels, by_system, strict=True):
+        within, ordered = _estimate_videos(comparison, videos, pairs)
+        ties = ordered.pairs, ordered.human_ties, ordered.metric_ties
+        results.append((over_rows | within | systems, ordered.epsilon, ties))
+    return results
+
+
+class _Columns(NamedTuple):
+    """Columns of scores, each once, and the positions of the two that are compared."""
+
+    columns: list[Floats]
+    pairs: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Floats, Floats]]) -> _Columns:
+        """Number columns by their content."""
+        columns: dict[bytes, tuple[int, Floats]] = {}
+        numbers = [
+            [columns.setdefault(column.tobytes(), (len(columns), column))[0] for column in pair] for pair in pairs
         ]
+        return cls([column for _, column in columns.values()], [(first, second) for first, second in numbers])
+
+
+def _estimate_ratings(comparisons: Sequence[_Comparison], levels: Sequence[dict[str, dict[str, Estimate]]]) -> None:
+    """Add the level of single ratings to the levels of those comparisons that have them."""
+    table, rows = comparisons[0].table, comparisons[0].rows
+    rated = [index for index, comparison in enumerate(comparisons) if comparison.has_ratings]
+    if table.ratings is None or not rated:
+        return
+    ratings = table.ratings[rows]
+    known = ~np.isnan(ratings)
+    row = np.nonzero(known)[0]
+    compared = _Columns.of([(comparisons[index].scores.items[rows][row], ratings[known]) for index in rated])
+    estimated = correlate_draws(
+        compared.columns, compared.pairs, table.sources[rows][row], comparisons[0].draws.weights
+    )
+    for index, values in zip(rated, estimated, strict=True):
+        levels[index]["rating"] = estimate_all(values, len(row))
+
+
+def _estimate_videos(
+    comparison: _Comparison, videos: Integers, pairs: Pairs
+) -> tuple[dict[str, dict[str, Estimate]], PairOrder]:
+    """Return the level within videos, if any has two captions, and the order of pairs."""
+    rows, weights = comparison.rows, comparison.draws.weights
+    x, y, sources = comparison.scores.items[rows], comparison.people[rows], comparison.table.sources[rows]
+    number = int(videos.max(initial=-1)) + 1
+    source_of_video = np.zeros(number, dtype=np.int64)
+    source_of_video[videos] = sources
+    accuracy = pair_accuracy(x, y, pairs, sources, weights)
+    if not accuracy.pairs:
+        return {}, accuracy
+    estimates = {
+        name: estimate_draws(mean_of_groups(values, source_of_video, weights), int((~np.isnan(values)).sum()))
+        for name, values in correlate_groups(x, y, videos, number, pairs).items()
+    }
+    estimates["accuracy"] = estimate_draws(accuracy.values, accuracy.pairs)
+    estimates["accuracy_calibrated"] = estimate_draws(accuracy.calibrated, accuracy.pairs)
+    return {"within-video": estimates}, accuracy
+
+
+def _estimate_systems(comparisons: Sequence[_Comparison], compared: _Columns) -> list[dict[str, dict[str, Estimate]]]:
+    """Return the levels within and over systems of each comparison; none of a table without two systems."""
+    table, weights, kept = comparisons[0].table, comparisons[0].draws.weights, comparisons[0].rows
+    sources = table.sources[kept]
+    systems = number_names([system for system, used in zip(table.systems, kept, strict=True) if used])
+    number = int(systems.max(initial=-1)) + 1
+    if number < 2:
+        return [{} for _ in comparisons]
+    each = []
+    for system in range(number):
+        rows = systems == system
+        columns = [column[rows] for column in compared.columns]
+        each.append(correlate_draws(columns, compared.pairs, sources[rows], weights))
+    people_means = {
+        second: average_systems(ColumnScores.from_means(compared.columns[second]), systems, number, sources, weights)
+        for second in {second for _, second in compared.pairs}
+    }
+    metric_means: dict[int, Floats] = {}
+    levels = []
+    for index, (comparison, (_, people)) in enumerate(zip(comparisons, compared.pairs, strict=True)):
         within = {}
         for name in COEFFICIENTS:
-            values = np.stack([one[name] for one in each])
+            values = np.stack([of_system[index][name] for of_system in each])
             known = ~np.isnan(values)
             sums = np.where(known, values, 0).sum(axis=0)
             means = np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), math.nan)
             within[name] = estimate_draws(means, int(known[:, 0].sum()))
-        rows = ScoredRows.of_rows(self.scores, self.table.sources, self.rows)
-        assert isinstance(rows.scores, ColumnScores)
-        means_of_metric = average_systems(rows.scores, systems, number, sources, weights)
-        means_of_people = average_systems(ColumnScores.from_means(y), systems, number, sources, weights)
+        means_of_people = people_means[people]
+        means_of_metric = metric_means.get(id(comparison.scores))
+        if means_of_metric is None:
+            scored = ScoredRows.of_rows(comparison.scores, table.sources, kept)
+            assert isinstance(scored.scores, ColumnScores)
+            means_of_metric = average_systems(scored.scores, systems, number, sources, weights)
+            metric_means[id(comparison.scores)] = means_of_metric
         # A draw may have no caption of a system that few were judged of.
         whole = ~(np.isnan(means_of_metric) | np.isnan(means_of_people)).any(axis=1)
         over_systems = correlate_systems(means_of_metric[whole], means_of_people[whole])
-        return {"within-system": within, "system": estimate_all(over_systems, number)}
+        levels.append({"within-system": within, "system": estimate_all(over_systems, number)})
+    return levels
 
 
 def system_means(table: JudgmentTable, scores: ColumnScores, people: Floats) -> dict[str, tuple[float, float]]:

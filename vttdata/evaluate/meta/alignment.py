@@ -77,32 +77,36 @@ def check_alignment(table: JudgmentTable) -> str | None:
     return None
 
 
-def correlate_at_offsets(table: JudgmentTable, scores: Floats, people: Floats) -> dict[int, float]:
-    """Return Pearson's r of people's scores and a metric's scores of the captions at every distance of `OFFSETS`.
+def correlate_at_offsets(
+    table: JudgmentTable, scores: Mapping[str, Floats], people: Floats
+) -> dict[str, dict[int, float]]:
+    """Return Pearson's r of people's scores and metrics' scores of the captions at every distance of `OFFSETS`.
 
-    Both are (n,), and NaN where nobody judged; the table has captions that nobody judged, too.
+    All are (n,), and NaN where nobody judged; the table has captions that nobody judged, too.
 
     Returns:
-        Distance in items, 0 as the ids say -> r within systems: both sides are centred by system, so that better
-        systems do not look like agreement. Empty where neighbours are not known.
+        Metric -> distance in items, 0 as the ids say -> r within systems: both sides are centred by system, so that
+        better systems do not look like agreement. Empty where neighbours are not known.
     """
     lines, items = rows_by_system(table)
     if lines is None:
         return {}
     rows = np.array(list(lines.values()))
     known = np.where(rows >= 0, people[rows], math.nan)
-    values = np.where(rows >= 0, scores[rows], math.nan)
-    correlations = {}
-    for offset in OFFSETS:
-        moved = np.roll(values, -offset, axis=1)
-        both = ~np.isnan(known) & ~np.isnan(moved)
-        number = np.maximum(both.sum(axis=1, keepdims=True), 1)
-        x, y = (
-            np.where(both, side - np.where(both, side, 0).sum(axis=1, keepdims=True) / number, 0)
-            for side in (known, moved)
-        )
-        spread = math.sqrt(float((x * x).sum()) * float((y * y).sum()))
-        correlations[offset] = float((x * y).sum()) / spread if spread and len(items) > len(OFFSETS) else math.nan
+    correlations: dict[str, dict[int, float]] = {name: {} for name in scores}
+    for name, column in scores.items():
+        values = np.where(rows >= 0, column[rows], math.nan)
+        for offset in OFFSETS:
+            moved = np.roll(values, -offset, axis=1)
+            both = ~np.isnan(known) & ~np.isnan(moved)
+            number = np.maximum(both.sum(axis=1, keepdims=True), 1)
+            x, y = (
+                np.where(both, side - np.where(both, side, 0).sum(axis=1, keepdims=True) / number, 0)
+                for side in (known, moved)
+            )
+            spread = math.sqrt(float((x * x).sum()) * float((y * y).sum()))
+            covariance = float((x * y).sum())
+            correlations[name][offset] = covariance / spread if spread and len(items) > len(OFFSETS) else math.nan
     return correlations
 
 
@@ -113,7 +117,9 @@ def rows_by_system(table: JudgmentTable) -> tuple[Mapping[str, Sequence[int]] | 
     lines: dict[str, list[int]] = {}
     for row, (system, video_id) in enumerate(zip(table.systems, table.video_ids, strict=True)):
         if not table.human[row]:
-            lines.setdefault(system, [-1] * len(items))[position_of[video_id]] = row
+            if system not in lines:
+                lines[system] = [-1] * len(items)
+            lines[system][position_of[video_id]] = row
     known = sum(row >= 0 for rows in lines.values() for row in rows)
     has_texts = all(candidate is not None for candidate in table.candidates) and all(table.references)
     enough = bool(lines) and "" not in lines and known >= _LEAST_KNOWN * len(lines) * len(items)

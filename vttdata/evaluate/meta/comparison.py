@@ -23,6 +23,7 @@ from vttdata.evaluate.evaluation import load_metrics, name_local_videos
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.meta.agreement import DRAWS, Draws, measure_agreement, system_means
 from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
+from vttdata.evaluate.meta.drift import measure_quality_drift
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
@@ -49,6 +50,7 @@ class ComparisonSettings:
         leave_out: systems that do not count.
         human: whether judged captions by people count as those of systems.
         curve: whether agreement is also measured with fewer references.
+        drift: lowest and highest score of people's scale, for agreement on sets of drifting quality; None for none.
         split: of datasets without judgments, by default ``test`` or the only one.
         tokenizer: of metrics that are named.
         inputs: models, videos and features of the metrics that use them.
@@ -61,6 +63,7 @@ class ComparisonSettings:
     leave_out: Sequence[str] = ()
     human: bool = False
     curve: bool = False
+    drift: tuple[float, float] | None = None
     split: str | None = None
     tokenizer: str = "ptb-3.4.1"
     inputs: MetricInputs = field(default_factory=MetricInputs)
@@ -111,7 +114,7 @@ def evaluate_metrics(
         offset=settings.offset,
         split=settings.split,
     )
-    compared = _load_compared(metrics, files, read.datasets, settings, report.unavailable)
+    compared = load_compared(metrics, files, read.datasets, settings, report.unavailable)
     report.signatures.update({metric.name: metric.signature() for metric in compared.families})
     systems = {system for table in read.judgments for system in table.systems}
     for table in read.judgments:
@@ -136,14 +139,18 @@ class Compared(NamedTuple):
         return column in self.wanted or metric in self.wanted
 
 
-def _load_compared(
+def load_compared(
     metrics: Sequence[str | CaptioningMetric],
     files: Mapping[str, ScoreFile],
     datasets: Sequence[Path],
     settings: ComparisonSettings,
     unavailable: dict[str, str],
 ) -> Compared:
-    """Load the metrics that are named; those that cannot be computed are put into `unavailable`."""
+    """Load the metrics that are named, by default those of `evaluate` where there are no files of scores.
+
+    `datasets` are folders of datasets whose videos metrics may watch. Metrics that cannot be computed are put into
+    `unavailable`, with the reason.
+    """
     made = [metric for metric in metrics if not isinstance(metric, str)]
     names = [metric for metric in metrics if isinstance(metric, str)]
     if not (metrics or files):
@@ -183,6 +190,9 @@ def _compare_judgments(
     report = compare_set(chosen, columns, seed=settings.seed, draws=settings.draws, cache=compared.cache)
     if note is not None:
         report.notes.append(note)
+    if settings.drift is not None:
+        drawn = Draws.of(chosen, seed=settings.seed, draws=settings.draws)
+        report.drift.update(measure_quality_drift(chosen, columns, settings.drift, drawn, settings.seed))
     if settings.curve:
         report.references.update(reference_curve(chosen, compared.families, list(report.metrics)))
     return report
@@ -245,8 +255,7 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
         report.notes.append(f"Captions {what}, so there are no figures by system.")
     elif report.systems < 4 and len(columns) > 1:
         report.notes.append("Williams' test by system needs at least 4 systems.")
-    for name, scores in columns.items():
-        agreement = measure_agreement(table, scores, drawn, cache)
+    for name, agreement in measure_agreement(table, columns, drawn, cache).items():
         report.metrics[name] = agreement
         if agreement.unscored:
             report.notes.append(
@@ -254,9 +263,7 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
             )
         if agreement.constant:
             report.notes.append(f"{name} gives every caption the same score, so that nothing is correlated with it.")
-        offsets = correlate_at_offsets(table, scores.items, people)
-        if offsets:
-            report.offsets[name] = offsets
+    report.offsets.update(correlate_at_offsets(table, {name: scores.items for name, scores in columns.items()}, people))
     report.williams.update(williams_tests(table, columns, people))
     return report
 
@@ -309,11 +316,11 @@ def reference_curve(
             fewer = dataclasses.replace(
                 table, references=[[texts[index] for index in indices] for texts in table.references]
             )
-            for name, scores in score_metrics(fewer, families, {}).items():
-                if name in names:
-                    levels = measure_agreement(fewer, scores, once, families[0].cache).human[table.headline.human]
-                    estimate = levels[table.headline.level][table.headline.coefficient]
-                    values.setdefault(name, []).append(estimate.score)
+            scored = score_metrics(fewer, families, {})
+            columns = {name: scores for name, scores in scored.items() if name in names}
+            for name, agreement in measure_agreement(fewer, columns, once, families[0].cache).items():
+                estimate = agreement.human[table.headline.human][table.headline.level][table.headline.coefficient]
+                values.setdefault(name, []).append(estimate.score)
         for name, scores_of_choices in values.items():
             curve.setdefault(name, {})[number] = sum(scores_of_choices) / len(scores_of_choices)
     return curve

@@ -79,6 +79,7 @@ class SetReport:
         williams: level -> metric -> other metric -> p-value of the first one agreeing better with people.
         offsets: metric -> distance of captions from those that ids lead to -> Pearson's r within systems.
         references: metric -> number of references -> headline figure.
+        drift: metric -> set of drifting quality, from 1 -> tau-b with raw scores over its captions.
         notes: sentences on what a reader should know.
     """
 
@@ -93,6 +94,7 @@ class SetReport:
     williams: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     offsets: dict[str, dict[int, float]] = field(default_factory=dict)
     references: dict[str, dict[int, float]] = field(default_factory=dict)
+    drift: dict[str, dict[int, Estimate]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def headline_of(self, metric: str) -> Estimate | None:
@@ -289,6 +291,8 @@ def set_sections(report: SetReport) -> Iterator[Section]:
         for name, values in report.references.items():
             table.append([name, *(_number(values.get(number)) for number in counts)])
         yield Section("Number of references", 1, [f"{report.headline_name}, mean over choices of references."], table)
+    if report.drift:
+        yield drift_section(report)
 
 
 def agreement_section(report: SetReport, human: str) -> Section:
@@ -319,6 +323,19 @@ def agreement_section(report: SetReport, human: str) -> Section:
             "best here)."
         )
     return Section(f"Agreement with {human} scores", 1, sentences, table)
+
+
+def drift_section(report: SetReport) -> Section:
+    """Return the section on sets of drifting quality."""
+    sizes = next(iter(report.drift.values()))
+    table = [["metric", *(f"set {number}" for number in sizes)]]
+    table.append(["captions", *(f"{estimate.items:,}" for estimate in sizes.values())])
+    table += [[name, *map(_with_interval, values.values())] for name, values in report.drift.items()]
+    sentence = (
+        "tau-b with raw scores over captions that are drawn around a quality: one of quality k, of 1 to 5, is in set I "
+        "with the probability 1 / (|I - k| + 1)."
+    )
+    return Section("Quality drift", 1, [sentence], table)
 
 
 def stress_sections(stress: StressReport) -> Iterator[Section]:

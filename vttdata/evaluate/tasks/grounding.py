@@ -3,10 +3,16 @@
 A query is a clip's sentence, and its span is that of the clip. tIoU is the length of the intersection of two spans
 divided by that of their union. R@n at tIoU m is the share of queries of which one of the first n predictions has a tIoU
 of m or more (Gao et al., ICCV 2017), and mIoU the mean tIoU of the first prediction.
+
+Where several annotators marked a span for a sentence, DiDeMo's measure takes those three with which a prediction agrees
+best: the rank of a sentence is the mean rank of their spans among the predictions, R@n the share of sentences of rank n
+or better, and mIoU the mean tIoU of the first prediction with them (Hendricks et al., ICCV 2017, and its
+``utils/eval.py``).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +23,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips, read_marked_spans
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.files.tables import Columns, parse_seconds, read_number, read_table
@@ -28,6 +34,9 @@ Span = tuple[float, float]
 
 CUTS = (1, 5)
 THRESHOLDS = (Fraction(3, 10), Fraction(1, 2), Fraction(7, 10))
+
+# Of DiDeMo's annotators of a sentence, those that agree best with a prediction.
+_ANNOTATORS = 3
 
 # An overlap of floats this near a threshold is computed exactly; its rounding error is far below.
 _NEAR = 1e-6
@@ -49,8 +58,10 @@ class GroundingTask:
         return False
 
     def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
-        """Read the clips of a split; see `read_clips`."""
-        return read_clips(dataset, config=config, split=split)
+        """Read the clips of a split, with what annotators marked, if that is known; see `read_clips`."""
+        items = read_clips(dataset, config=config, split=split)
+        spans = read_marked_spans(dataset, items.split)
+        return dataclasses.replace(items, marked=[spans.get(name, ()) for name in items.ids] if spans else ())
 
     def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
         """Read spans; see `read_spans`."""
@@ -136,7 +147,7 @@ def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> t
     Returns:
         Columns ``grounding/r1@0.5`` and so on, ``r5`` only where a query has several predictions, and
         ``grounding/miou``. Where a sentence occurs in other segments of its video, also ``grounding-verbatim/...``, for
-        which any of these segments counts. Then findings.
+        which any of these segments counts; where annotators marked spans, those of `score_marked`. Then findings.
     """
     alike = find_repeated_queries(items)
     truths = [[span] for span in items.spans]
@@ -152,7 +163,35 @@ def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> t
         )
         accepted = [[items.spans[other] for other in (index, *alike.get(index, ()))] for index in range(len(truths))]
         columns |= _measure("grounding-verbatim", predictions, accepted)
+    if items.marked:
+        columns |= score_marked(predictions, items.marked)
     return columns, findings
+
+
+def score_marked(
+    predictions: Sequence[Sequence[Span] | None], marked: Sequence[Sequence[Span]]
+) -> dict[str, ScoreColumn]:
+    """Return ``grounding-annotators/r1``, ``r5`` and ``miou`` of ranked spans by the spans that annotators marked, n.
+
+    A marked span that is not among the predictions of a sentence has no rank, so a sentence whose three best annotators
+    have such a span is no hit. ``r5`` is there only where a query has several predictions.
+    """
+    ranks, overlaps = [], []
+    for predicted, spans in zip(predictions, marked, strict=True):
+        listed = [(float(start), float(end)) for start, end in predicted or ()]
+        found = sorted(listed.index(span) + 1 if span in listed else math.inf for span in spans)
+        agreed = sorted((temporal_iou(listed[0], span) if listed else 0.0 for span in spans), reverse=True)
+        ranks.append(float(np.mean(found[:_ANNOTATORS])) if found else math.nan)
+        overlaps.append(float(np.mean(agreed[:_ANNOTATORS])) if agreed else math.nan)
+    rows = np.flatnonzero(np.isfinite(overlaps))
+    rank, overlap = np.array(ranks, dtype=np.float64)[rows], np.array(overlaps, dtype=np.float64)[rows]
+    several = any(len(spans or ()) > 1 for spans in predictions)
+    hits = {cut: (rank <= cut).astype(np.float64) for cut in (CUTS if several else CUTS[:1])}
+    columns = {
+        f"grounding-annotators/r{cut}": ScoreColumn(ColumnScores.from_means(values), rows, binary=True)
+        for cut, values in hits.items()
+    }
+    return columns | {"grounding-annotators/miou": ScoreColumn(ColumnScores.from_means(overlap), rows)}
 
 
 def describe_units(predictions: Sequence[Sequence[Span] | None], items: Items) -> list[str]:

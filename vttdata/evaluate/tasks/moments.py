@@ -22,7 +22,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import WORKERS, Items, ItemTexts, MomentQuery, number_sources
+from vttdata.evaluate.items import WORKERS, Items, ItemTexts, MomentQuery, number_sources, read_marked_spans
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.evaluate.tasks.grounding import Span, read_spans
@@ -51,11 +51,13 @@ class MomentsTask:
 
     default_config = "moments"
     default_metrics: Sequence[str] = ()
-    options: Collection[str] = ()
+    options: Collection[str] = ("train_split",)
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
-        """Return whether the dataset has queries with several windows."""
-        return (dataset / "moments").is_dir()
+        """Return whether the dataset has queries with several windows, all of which are true."""
+        if not (dataset / "moments").is_dir():
+            return False
+        return not any(read_marked_spans(dataset, split) for split in DatasetReader(dataset).splits("moments"))
 
     def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
         """Read the queries of a split.
@@ -149,9 +151,9 @@ def read_windows(path: Path, ids: Sequence[str]) -> Iterator[tuple[str, Windows]
         return
     by_number = {name.rpartition("#")[2]: name for name in ids}
     for line, row in (first, *rows):
-        name = str(row.get("qid"))
-        windows = [_window(f"{path}:{line}", window) for window in _listed(path, line, row, "pred_relevant_windows")]
-        saliency = [_number(f"{path}:{line}", value) for value in _listed(path, line, row, "pred_saliency_scores")]
+        name, location = str(row.get("qid")), f"{path}:{line}"
+        windows = [_window(location, window) for window in _listed(path, line, row, "pred_relevant_windows")]
+        saliency = [_number(location, value) for value in _listed(path, line, row, "pred_saliency_scores")]
         ranked = sorted(windows, key=lambda window: -window[2])
         yield by_number.get(name, name), Windows([(start, end) for start, end, _ in ranked], saliency)
 
@@ -181,15 +183,19 @@ def _number(location: str, value: object) -> float:
 def score_windows(predictions: Sequence[Windows], queries: Sequence[MomentQuery]) -> dict[str, ScoreColumn]:
     """Return ``moments/r1@t``, ``moments/map@t`` and ``moments/map`` of all queries, and of each length of windows."""
     columns: dict[str, ScoreColumn] = {}
+    overlaps = [
+        cross_overlaps(predicted.spans[:MAX_WINDOWS], query.spans).tolist()
+        for predicted, query in zip(predictions, queries, strict=True)
+    ]
     for name, (above, limit) in {"": (-math.inf, math.inf), **LENGTHS}.items():
         hits, precisions, items = [], [], []
-        for index, (predicted, query) in enumerate(zip(predictions, queries, strict=True)):
-            truths = [span for span in query.spans if above < span[1] - span[0] <= limit]
-            if truths or not name:
-                overlaps = cross_overlaps(predicted.spans[:MAX_WINDOWS], truths)
-                best = overlaps[0].max(initial=0.0) if len(overlaps) else 0.0
+        for index, (rows_of_query, query) in enumerate(zip(overlaps, queries, strict=True)):
+            chosen = [place for place, span in enumerate(query.spans) if above < span[1] - span[0] <= limit]
+            if chosen or not name:
+                ranked = [[row[place] for place in chosen] for row in rows_of_query]
+                best = max(ranked[0], default=0.0) if ranked else 0.0
                 hits.append([best >= threshold for threshold in THRESHOLDS])
-                precisions.append([detection_precision(overlaps, threshold) for threshold in THRESHOLDS])
+                precisions.append(detection_precisions(ranked, len(chosen), THRESHOLDS))
                 items.append(index)
         if items:
             family, rows = f"moments{'-' if name else ''}{name}", np.array(items)
@@ -214,17 +220,25 @@ def cross_overlaps(spans: Sequence[Span], truths: Sequence[Span]) -> Floats:
     return overlaps
 
 
-def detection_precision(overlaps: Floats, threshold: float) -> float:
-    """Return the average precision of ranked windows whose tIoU with each true one is given, n x m; 0 without truths.
+def detection_precisions(overlaps: Sequence[Sequence[float]], number: int, thresholds: Sequence[float]) -> list[float]:
+    """Return the average precision of ranked windows at each threshold; 0 without true windows.
 
     Precision is interpolated: at each recall the highest one at that recall or more.
+
+    Args:
+        overlaps: tIoU of each window, the best first, with each true one, n x `number`.
+        number: of true windows.
+        thresholds: of tIoU, ascending.
     """
-    number = len(overlaps[0]) if len(overlaps) else 0
-    if not number:
-        return 0.0
+    # Most windows reach no threshold, and are no hits at any.
+    near = [(rank, row) for rank, row in enumerate(overlaps, 1) if row and max(row) >= thresholds[0]]
+    return [_average_precision(near, number, threshold) for threshold in thresholds]
+
+
+def _average_precision(ranked: Sequence[tuple[int, Sequence[float]]], number: int, threshold: float) -> float:
     taken: set[int] = set()
     precisions: list[float] = []
-    for rank, row in enumerate(overlaps.tolist(), 1):
+    for rank, row in ranked:
         reached = [(overlap, truth) for truth, overlap in enumerate(row) if overlap >= threshold and truth not in taken]
         if reached:
             taken.add(max(reached)[1])
@@ -233,7 +247,7 @@ def detection_precision(overlaps: Floats, threshold: float) -> float:
     for precision in reversed(precisions):
         highest = max(highest, precision)
         total += highest
-    return total / number
+    return total / number if number else 0.0
 
 
 def score_highlights(predictions: Sequence[Windows], queries: Sequence[MomentQuery]) -> dict[str, ScoreColumn]:
@@ -241,42 +255,45 @@ def score_highlights(predictions: Sequence[Windows], queries: Sequence[MomentQue
     rows = np.arange(len(queries))
     judged = [query.judgments() for query in queries]
     saliency = [np.array(each.saliency, dtype=float) for each in predictions]
-    columns: dict[str, ScoreColumn] = {}
-    for level, least in LEVELS.items():
-        precisions, hits = [], []
-        for values, judgments in zip(saliency, judged, strict=True):
-            counts = judgments >= least
-            part = int(values.argmax()) if len(values) else len(counts)
-            hits.append(float(part < len(counts) and counts[part].any()))
+    precisions, hits = np.zeros((len(queries), len(LEVELS))), np.zeros((len(queries), len(LEVELS)))
+    for index, (values, judgments) in enumerate(zip(saliency, judged, strict=True)):
+        parts = len(judgments)
+        # Parts x levels x workers.
+        counts = judgments[:, None] >= np.array([*LEVELS.values()])[None, :, None]
+        part = int(values.argmax()) if len(values) else parts
+        if part < parts:
+            hits[index] = counts[part].any(axis=1)
+        if parts:
             # Parts that a prediction lacks have a saliency of 0, and those beyond the video are left out.
-            fitted = np.zeros(len(counts))
-            fitted[: len(values)] = values[: len(counts)]
-            precisions.append(float(ranking_precision(fitted, counts).mean()) if len(counts) else 0.0)
-        columns[f"highlights-{level}/map"] = ScoreColumn(ColumnScores.from_means(np.array(precisions)), rows)
-        columns[f"highlights-{level}/hit1"] = ScoreColumn(ColumnScores.from_means(np.array(hits)), rows, binary=True)
+            fitted = np.zeros(parts)
+            fitted[: len(values)] = values[:parts]
+            reached = ranking_precision(fitted, counts.reshape(parts, -1))
+            precisions[index] = reached.reshape(len(LEVELS), -1).mean(axis=1)
+    columns: dict[str, ScoreColumn] = {}
+    for place, level in enumerate(LEVELS):
+        columns[f"highlights-{level}/map"] = ScoreColumn(ColumnScores.from_means(precisions[:, place]), rows)
+        means = ColumnScores.from_means(hits[:, place])
+        columns[f"highlights-{level}/hit1"] = ScoreColumn(means, rows, binary=True)
     return columns
 
 
 def ranking_precision(values: Floats, counts: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
-    """Return the average precision of the parts ranked by predicted saliency, for each worker.
+    """Return the average precision of the parts ranked by predicted saliency, for each judge, such as a worker.
 
     Precision is interpolated, and parts of one value are taken together. Where all parts count it is 1, and where none
     does 0.
 
     Args:
         values: predicted saliency of n parts, ``(n,)``.
-        counts: whether each part counts, n x workers.
+        counts: whether each part counts, n x judges.
     """
     order = np.argsort(-values, kind="stable")
     last = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))
     hits = np.cumsum(counts[order], axis=0)[last]
     precision = np.maximum.accumulate((hits / (last + 1)[:, None])[::-1])[::-1]
-    result = np.zeros(counts.shape[1])
-    for worker in range(counts.shape[1]):
-        gained = np.diff(hits[:, worker], prepend=0) > 0
-        if gained.any():
-            result[worker] = precision[gained, worker].mean()
-    return result
+    gained = np.diff(hits, axis=0, prepend=0) > 0
+    averages: Floats = (precision * gained).sum(axis=0) / np.maximum(gained.sum(axis=0), 1)
+    return averages
 
 
 TASK: EvaluationTask = MomentsTask()

@@ -75,7 +75,9 @@ class QuestionsTask:
                 f"No rule of {scoring.rules} understood {len(unread):,} of {len(answers):,} answers, which count as "
                 f"wrong: {examples}{', ...' if len(unread) > _SHOWN else ''}. accuracy-understood leaves them out.",
             )
-        return Scored(columns, predictions.counts, findings, settings=settings, not_understood=unread)
+        given = sum(answer is not None for answer in answers)
+        counts = {"understood": given - len(unread), "not_understood": len(unread)}
+        return Scored(columns, predictions.counts, findings, settings=settings, answers=counts, not_understood=unread)
 
     def from_baseline(self, name: str, scoring: Scoring) -> Scored:
         """Score the answers of a baseline, which are indices of options."""
@@ -99,7 +101,8 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         ``accuracy/KIND`` where there are several kinds; ``chance``, what guessing reaches; ``blind``, what the best
         blind attacker reaches, and ``gain-over-blind``, by how much the answers are better; of yes and no
         ``balanced-accuracy`` and ``yes-share``; of questions that belong together ``group-accuracy``,
-        ``group-prefix``, and ``group-accuracy/TYPE`` where every group has several questions of several types.
+        ``group-prefix``, ``group-blind`` and ``group-gain-over-blind``, and ``group-accuracy/TYPE`` where every group
+        has several questions of several types.
     """
     questions = items.questions
     right = np.array(
@@ -127,7 +130,7 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
             f"{len(right):,} questions; others may reach more."
         )
     columns |= _score_yes_no(right, answers, items)
-    columns |= _score_groups(right, items)
+    columns |= _score_groups(right, blind, items)
     return columns, findings
 
 
@@ -174,8 +177,11 @@ def balanced_accuracy(sums: Floats, count: Floats) -> Floats:  # noqa: ARG001
     return means
 
 
-def _score_groups(right: Floats, items: Items) -> dict[str, ScoreColumn]:
-    """Return the scores of groups of two or more questions; a group counts as an item of its first question."""
+def _score_groups(right: Floats, blind: Floats, items: Items) -> dict[str, ScoreColumn]:
+    """Return the scores of groups of two or more questions; a group counts as an item of its first question.
+
+    `right` and `blind` are how far answers, and the best blind attacker, are right on each question, n.
+    """
     members: dict[str, list[int]] = defaultdict(list)
     for index, name in enumerate(items.belongs_to):
         if name is not None:
@@ -193,6 +199,14 @@ def _score_groups(right: Floats, items: Items) -> dict[str, ScoreColumn]:
         "group-accuracy": column(right[indices].min() == 1 for indices in groups),
         "group-prefix": column(_prefix(right[indices]) / len(indices) for indices in groups),
     }
+    tried = [indices for indices in groups if np.isfinite(blind[indices]).all()]
+    if tried:
+        # Options that are tied for an attacker are guessed for each question of a group on its own.
+        reached = np.array([blind[indices].prod() for indices in tried])
+        gained = np.array([float(right[indices].min() == 1) for indices in tried]) - reached
+        rows = np.array([indices[0] for indices in tried], dtype=np.int64)
+        columns["group-blind"] = ScoreColumn(ColumnScores.from_means(reached), rows)
+        columns["group-gain-over-blind"] = ScoreColumn(ColumnScores.from_means(gained), rows)
     types = items.groupings.get("type", [None] * len(right))
     by_type = [_by_type(indices, types) for indices in groups]
     shared = set(by_type[0])

@@ -106,20 +106,21 @@ class Queries:
     """Queries of the clips of a split.
 
     Fields:
-        ids: q ids: ``video_id``, or ``video_id#sen_id`` where every caption is a query.
+        ids: q ids: ``video_id``, or ``video_id#sen_id`` where captions are named.
         videos: number of the clip that each query describes, q.
         texts: the queries.
     """
 
-    def __init__(self, items: Items, *, every_caption: bool) -> None:
-        if every_caption:
-            self.ids = [f"{item}#{sen}" for item, sens in zip(items.ids, items.sen_ids, strict=True) for sen in sens]
-            self.videos = np.repeat(np.arange(len(items.ids)), [len(sens) for sens in items.sen_ids])
-            self.texts = [text for texts in items.references for text in texts]
-        else:
-            self.ids = list(items.ids)
-            self.videos = np.arange(len(items.ids))
-            self.texts = [texts[0] for texts in items.references]
+    def __init__(self, items: Items, *, every_caption: bool, named: bool) -> None:
+        kept = None if every_caption else 1
+        captions = [
+            (f"{item}#{sen}" if named else item, clip, text)
+            for clip, (item, sens, texts) in enumerate(zip(items.ids, items.sen_ids, items.references, strict=True))
+            for sen, text in list(zip(sens, texts, strict=True))[:kept]
+        ]
+        self.ids = [name for name, _, _ in captions]
+        self.videos = np.array([clip for _, clip, _ in captions], dtype=np.int64)
+        self.texts = [text for _, _, text in captions]
 
     def own_video(self) -> Relevant:
         """Return the clip that each query was written about."""
@@ -166,20 +167,25 @@ class Queries:
 
 
 def choose_queries(items: Items, query_ids: Sequence[str] | None, rows: int) -> Queries:
-    """Return the queries that predictions are about: every caption where ids contain ``#``, else one for each clip.
+    """Return the queries that predictions are about.
 
-    `query_ids` are None for predictions without ids, which are about a number of `rows`.
+    Ids with ``#`` name captions: all of them, or the first one of each clip where no other is named. Other ids name
+    clips, whose first captions are the queries. `query_ids` are None for predictions without ids, which are about a
+    number of `rows`.
     """
     if query_ids is not None:
         clips = set(items.ids)
-        return Queries(items, every_caption=any("#" in query and query not in clips for query in query_ids))
+        named = {query for query in query_ids if "#" in query and query not in clips}
+        others = {f"{item}#{sen}" for item, sens in zip(items.ids, items.sen_ids, strict=True) for sen in sens[1:]}
+        return Queries(items, every_caption=not named.isdisjoint(others), named=bool(named))
     captions = sum(map(len, items.sen_ids))
     if rows not in (len(items.ids), captions):
         raise VttdataError(
             f"The matrix has no ids and {rows:,} rows, but the split has {len(items.ids):,} clips and {captions:,} "
             "captions; use an .npz file with query_ids and video_ids."
         )
-    return Queries(items, every_caption=rows != len(items.ids))
+    every_caption = rows != len(items.ids)
+    return Queries(items, every_caption=every_caption, named=every_caption)
 
 
 def score_similarity(
@@ -345,7 +351,7 @@ def measure_ranks(
     columns = {f"{found}@{k}": column(ColumnScores.from_means(best.hit(k)), binary=True) for k in CUTS}
     columns["mdr"] = column(MedianScores(rank), lower_is_better=True)
     columns["mnr"] = column(ColumnScores.from_means(rank), lower_is_better=True)
-    means = {"mrr": best.reciprocal(), "ndcg": ndcg(ranks), "ndcg@10": ndcg(ranks, 10)}
+    means = {"mrr": best.reciprocal(), "mrr@10": best.reciprocal(10), "ndcg": ndcg(ranks), "ndcg@10": ndcg(ranks, 10)}
     if judged:
         means["r-precision"] = r_precision(ranks)
     columns |= {name: column(ColumnScores.from_means(values)) for name, values in means.items()}

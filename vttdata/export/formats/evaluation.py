@@ -5,9 +5,13 @@ Harnesses read from it what to predict for, without any knowledge of the dataset
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from vttdata.errors import VttdataError
+from vttdata.export.documents import choose_task, read_documents, require_documents
 from vttdata.export.evaluation_tables import item_of, queries_of
 from vttdata.export.files import JsonList, as_json, text_file
 from vttdata.export.format import ExportRequest, Format, Written
@@ -19,7 +23,10 @@ RULES = (
     "number of the caption. `relevance.trec` says which clip each query was written about. `captions.json` is a "
     "template of COCO results with empty captions, in the order of the items, and `similarity.npz` one of similarities "
     "of all queries and clips, with their ids and without the matrix. Of a set of foils, `items.jsonl` has a line for "
-    "each pair, and `scores.jsonl` is a template of the scores of its two texts."
+    "each pair, and `scores.jsonl` is a template of the scores of its two texts. Of questions, it has a line for each "
+    "question with its options and a prompt in which they have letters, and `answers.jsonl` is a template of answers "
+    "in a model's own words. Of moments, it has a line for each query, and `windows.jsonl` is a template of predicted "
+    "windows (start, end, score) and of the saliency of each part of 2 s."
 )
 _USAGE_OF_CLIPS = """\
 ```python
@@ -53,22 +60,51 @@ with open("filled.jsonl", "w") as stream:
 $ vttdata evaluate {name} filled.jsonl{options}
 ```"""
 
+_USAGE_OF_QUESTIONS = """\
+```python
+import json
+
+with open("filled.jsonl", "w") as stream:
+    for item in (json.loads(line) for line in open("items.jsonl")):
+        text = answer(item, item["prompt"])
+        print(json.dumps({{"question_id": item["question_id"], "free_text": text}}), file=stream)
+```
+
+```console
+$ vttdata evaluate {name} filled.jsonl --task questions{options}
+```"""
+_USAGE_OF_MOMENTS = """\
+```python
+import json
+
+with open("filled.jsonl", "w") as stream:
+    for item in (json.loads(line) for line in open("items.jsonl")):
+        windows = find(item, item["query"])  # [[start, end, score], ...], the best first
+        print(json.dumps({{"qid": item["qid"], "pred_relevant_windows": windows}}), file=stream)
+```
+
+```console
+$ vttdata evaluate {name} filled.jsonl --task moments{options}
+```"""
+
 
 def write_evaluation(request: ExportRequest) -> Written:
     """Write the items of one split and the templates.
 
     Raises:
-        VttdataError: if no clip of the split has a human caption, or the configuration has neither clips nor pairs.
+        VttdataError: if no clip of the split has a human caption, or the configuration has no items.
     """
     dataset = request.dataset
-    config = request.config or ("foils" if "foils" in dataset.configs else "clips")
-    is_pairs = config in ("foils", "paragraphs")
-    if not is_pairs:
+    config = request.config or next(
+        (name for name in ("foils", "moments", "questions") if name in dataset.configs), "clips"
+    )
+    table = config.partition("/")[0]
+    write, usage = _WRITERS.get(table, (_write_clips, _USAGE_OF_CLIPS))
+    if write is _write_clips:
         dataset.require_captions(config)
-    split = dataset.single_split(config, request.split)
-    notes = _write_pairs(request, config, split) if is_pairs else _write_clips(request, config, split)
-    options = f" --split {split}" + (f" --config {config}" if config not in ("clips", "foils") else "")
-    usage = _USAGE_OF_PAIRS if is_pairs else _USAGE_OF_CLIPS
+    split = dataset.single_split(table, request.split)
+    notes = write(request, config, split)
+    options = f" --split {split}" + (f" --config {config}" if config not in _DEFAULTS else "")
     return Written(usage.format(name=dataset.name, options=options), notes)
 
 
@@ -117,4 +153,44 @@ def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
     return [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
 
 
+def _write_questions(request: ExportRequest, config: str, split: str) -> list[str]:
+    # Items say what is right, as those of clips and pairs do.
+    task = choose_task(dataclasses.replace(request, config=config, split=split))
+    with (
+        text_file(request.folder / "items.jsonl") as items,
+        text_file(request.folder / "answers.jsonl") as answers,
+    ):
+        for document in require_documents(request, task, read_documents(request, task)):
+            items.write(as_json(to_row(document)) + "\n")
+            answers.write(as_json({"question_id": document.name, "free_text": None}) + "\n")
+    return []
+
+
+def _write_moments(request: ExportRequest, config: str, split: str) -> list[str]:
+    dataset = request.dataset
+    clips = {row["video_id"]: row for row in dataset.rows("clips", split, ["video_id", "url", "duration", "video"])}
+    queries = {
+        (row["video_id"], row["sen_id"]): row["caption"]
+        for row in dataset.rows("captions", split, ["video_id", "sen_id", "caption"])
+    }
+    with (
+        text_file(request.folder / "items.jsonl") as items,
+        text_file(request.folder / "windows.jsonl") as windows,
+    ):
+        for row in dataset.rows(config, split):
+            name, number = row["video_id"], row["sen_id"]
+            facts = {"qid": number, "query": queries.get((name, number))} | (clips.get(name) or {"video_id": name})
+            true = {"windows": list(zip(row["starts"], row["ends"], strict=True))}
+            items.write(as_json(facts | true) + "\n")
+            windows.write(as_json({"qid": number, "pred_relevant_windows": [], "pred_saliency_scores": []}) + "\n")
+    return []
+
+
+_WRITERS: Mapping[str, tuple[Callable[[ExportRequest, str, str], list[str]], str]] = {
+    "foils": (_write_pairs, _USAGE_OF_PAIRS),
+    "paragraphs": (_write_pairs, _USAGE_OF_PAIRS),
+    "questions": (_write_questions, _USAGE_OF_QUESTIONS),
+    "moments": (_write_moments, _USAGE_OF_MOMENTS),
+}
+_DEFAULTS = ("clips", "foils", "questions", "moments")
 FORMAT = Format(write_evaluation, RULES, any_config=True)

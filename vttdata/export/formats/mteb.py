@@ -1,11 +1,15 @@
-"""Corpus, queries and relevance judgments of retrieval, for MTEB and plain datasets.
+"""Tables and tasks of retrieval in both directions, for MTEB and plain datasets.
 
-The export is a dataset of its own, which `datasets.load_dataset(folder, "corpus" | "queries" | "qrels")` opens.
+The export is a dataset of its own, which `datasets.load_dataset(folder, "corpus" | "queries" | "qrels")` opens. MTEB's
+loader takes no nulls, so there are none. ``task.py`` is `vttdata.export.mteb_task`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,34 +17,50 @@ import pyarrow.parquet as pq
 from vttdata.dataset.front_matter import dump_front_matter
 from vttdata.dataset.shards import SplitFiles, write_split
 from vttdata.errors import VttdataError
+from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
-from vttdata.export.reader import CaptionCounts
+from vttdata.export.reader import CaptionCounts, ClipReferences, Reference
 
 RULES = (
-    "The corpus is all clips of a split. Each clip with a human caption has one query, its caption with the lowest "
-    "`sen_id`, and only that clip is relevant to it, as in published video retrieval: a query that is also the query "
-    "of another clip is kept, although the wrong clip answers it as well; the notes count such queries. Query ids are "
-    "`<video_id>#<sen_id>`. `video` is the name of the file, or null where the dataset ships none."
+    "The corpus is the clips of a split with a human caption. Each has one query, its caption with the lowest "
+    "`sen_id`, or with `--every-caption` one for each human caption, and only that clip is relevant to it, as in "
+    "published video retrieval: a query that is also the query of another clip is kept, although the wrong clip "
+    "answers it as well; the notes count such queries. Query ids are `<video_id>#<sen_id>`, which `vttdata evaluate` "
+    "takes. In video-to-text retrieval the clips search the queries. `video` is the name of the clip's file in the "
+    "dataset, or `<video_id>.mp4` where it has none; `task.py` looks for it in the folder of videos, or for "
+    "`<video_id>` with another ending."
 )
 _USAGE = """\
+```sh
+pip install 'mteb[audio,image,video]>=2.26'
+python FOLDER/task.py MODEL --videos VIDEOS --out scores  # such as mteb/baseline-random-encoder; both directions
+vttdata evaluate {name} scores/t2v.run{options}
+```
+
+```python
+import mteb
+from task import load_tasks  # a model of your own; with FOLDER in sys.path
+
+results = mteb.evaluate(model, load_tasks(videos))
+```
+
 ```python
 import datasets
 
 corpus = datasets.load_dataset("FOLDER", "corpus", split="{split}")
 queries = datasets.load_dataset("FOLDER", "queries", split="{split}")
 qrels = datasets.load_dataset("FOLDER", "qrels", split="{split}")
-
-# MTEB's encoders take a column `video` of videos; with the files at hand:
-corpus = corpus.map(lambda row: {{"video": f"VIDEOS/{{row['id']}}.mp4"}}).cast_column("video", datasets.Video())
+corpus = corpus.map(lambda row: {{"video": f"VIDEOS/{{row['video']}}"}}).cast_column("video", datasets.Video())
 ```"""
-_CORPUS = {"id": "string", "video": "string", "url": "string", "start": "float64", "end": "float64"}
+_CORPUS = {"id": "string", "video": "string"}
 _QUERIES = {"id": "string", "text": "string"}
 _QRELS = {"query-id": "string", "corpus-id": "string", "score": "int64"}
+_TASK = Path(__file__).parents[1] / "mteb_task.py"
 _CONFIGS = {"corpus": _CORPUS, "queries": _QUERIES, "qrels": _QRELS}
 
 
 def write_mteb(request: ExportRequest) -> Written:
-    """Write the configurations corpus, queries and qrels.
+    """Write the configurations corpus, queries and qrels, and the tasks.
 
     Raises:
         VttdataError: if a split has no clip with a human caption.
@@ -56,23 +76,45 @@ def write_mteb(request: ExportRequest) -> Written:
         tables[name].append(written)
         return written
 
+    def references() -> Iterator[ClipReferences]:
+        yield from dataset.references(config, split, folder, counts.pop() if counts else CaptionCounts())
+
+    def queries() -> Iterator[tuple[str, Reference]]:
+        for clip, texts, _ in references():
+            yield from ((clip["video_id"], text) for text in texts[: None if request.every_caption else 1])
+
     notes = []
     for split in request.splits():
-        clips = dataset.references(config, split, folder, request.counts)
-        rows = ((clip["video_id"], references[0]) for clip, references, _ in clips if references)
-        queries = write(
-            "queries", split, ({"id": f"{video_id}#{query.sen_id}", "text": query.text} for video_id, query in rows)
+        # Captions are counted once, with the first table.
+        counts = [request.counts]
+        clips = (clip for clip, texts, _ in references() if texts)
+        corpus = write(
+            "corpus",
+            split,
+            ({"id": clip["video_id"], "video": clip["video"] or f"{clip['video_id']}.mp4"} for clip in clips),
         )
-        written = pa.concat_tables(pq.read_table(folder / shard.path) for shard in queries.shards)
-        # The id of a clip cannot contain "#".
-        pairs = ((query_id, query_id.rpartition("#")[0]) for query_id in written["id"].to_pylist())
-        write("qrels", split, ({"query-id": query, "corpus-id": clip, "score": 1} for query, clip in pairs))
-        # Captions are counted once, with the queries.
-        clips = dataset.references(config, split, folder, CaptionCounts())
-        unique = ({"id": clip["video_id"], **clip} for clip, _, repeated in clips if not repeated)
-        write("corpus", split, ({name: clip[name] for name in _CORPUS} for clip in unique))
-        shared = written["text"].to_pandas().duplicated(keep=False).sum()
-        notes.append(f"{split}: {queries.rows:,} queries; {shared:,} of them are the query of another clip as well.")
+        write("queries", split, ({"id": f"{clip}#{number}", "text": text} for clip, (number, text) in queries()))
+        write(
+            "qrels",
+            split,
+            ({"query-id": f"{clip}#{number}", "corpus-id": clip, "score": 1} for clip, (number, _) in queries()),
+        )
+        texts = pa.concat_tables(pq.read_table(folder / shard.path) for shard in tables["queries"][-1].shards)["text"]
+        shared = texts.to_pandas().duplicated(keep=False).sum()
+        left_out = len({row["video_id"] for row in dataset.rows(config, split, ["video_id"])}) - corpus.rows
+        notes.append(f"{split}: {len(texts):,} queries; {shared:,} of them are the query of another clip as well.")
+        notes += [f"{split}: clips without a human caption, which are left out: {left_out:,}."] if left_out else []
+    name = dataset.name.rpartition("/")[2] + ("" if config == "clips" else f" {config}")
+    task = {
+        "name": "".join(part[:1].upper() + part[1:] for part in re.split(r"\W+|_", name, flags=re.ASCII)),
+        "description": f"Retrieval between videos and their captions in {dataset.name} {dataset.version} ({config}).",
+        "version": dataset.version,
+        "splits": request.splits(),
+    }
+    with text_file(folder / "task.json") as stream:
+        stream.write(json.dumps(task, indent=1) + "\n")
+    with text_file(folder / "task.py") as stream:
+        stream.write(_TASK.read_text(encoding="utf-8"))
     content = {
         "pretty_name": dataset.name.partition("/")[2] or dataset.name,
         "tags": ["mteb", "video-text-retrieval", "vttdata"],
@@ -83,7 +125,13 @@ def write_mteb(request: ExportRequest) -> Written:
     }
     # As in the datasets of MTEB, the judgments are the default configuration.
     front_matter = dump_front_matter(content, tables, features, dataset.version, "qrels")
-    return Written(_USAGE.format(split=split), notes, front_matter)
+    options = f" --split {split}" + (f" --config {config}" if config != "clips" else "")
+    return Written(_USAGE.format(name=dataset.name, split=split, options=options), notes, front_matter)
 
 
-FORMAT = Format(write_mteb, RULES)
+FORMAT = Format(
+    write_mteb,
+    RULES,
+    takes_every_caption=True,
+    shows_videos="task.py needs a folder of them (--videos), named by the clips' ids",
+)

@@ -1,31 +1,46 @@
-"""CSV lists and the JSON of MSR-VTT, for CLIP4Clip and its descendants.
+"""Lists, JSON and videos in the layout of MSR-VTT, for CLIP4Clip, X-Pool and their descendants.
 
-Such code reads with pandas: the column ``video_id`` of a training list, ``video_id`` and ``sentence`` of a test list,
-and all sentences of a training clip from the JSON.
+Such code expects the file names of MSR-VTT whatever the data: CLIP4Clip's manual and X-Pool's source have
+``MSRVTT_data.json``, ``MSRVTT_train.9k.csv``, ``MSRVTT_train.7k.csv`` and ``MSRVTT_JSFUSION_test.csv``. It reads with
+pandas: the column ``video_id`` of a training list, ``video_id`` and ``sentence`` of a test list, and all sentences of a
+training clip from the JSON.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.formats.msrvtt import write_videodatainfo
+from vttdata.export.formats.webdataset import EmbeddedVideos, shipped_video
 from vttdata.export.reader import CaptionCounts, ClipReferences
 from vttdata.files.csv_safety import escape_formula
+from vttdata.files.output_file import link_file
 
 RULES = (
     "The query of a clip is its caption with the lowest `sen_id`; where a protocol was published with its own list of "
     "sentences, as MSR-VTT's 1k-A was, scores on these queries are not comparable with scores on that list. `train` "
     "lists have only ids, since training uses all captions of the JSON; the other lists have a query for each clip. "
     "Clips without a human caption are in no list. A query or id that a spreadsheet would run as a formula has a ' "
-    "before it; ids of letters, digits, - and _ stay as they are."
+    "before it; ids of letters, digits, - and _ stay as they are. `MSRVTT_train.9k.csv` and `MSRVTT_JSFUSION_test.csv` "
+    "are the lists of the protocol `1k-A` where there is one, else those of `clips` (or of the protocol that was asked "
+    "for), and `MSRVTT_train.7k.csv` is that of `7k`. `MSRVTT_Videos` has the clips' files as `<video_id>.mp4`, the "
+    "only name beside `.webm` that such code looks for."
 )
 _USAGE = """\
+```sh
+python main_task_retrieval.py --datatype msrvtt --data_path FOLDER/MSRVTT_data.json \
+  --train_csv FOLDER/MSRVTT_train.9k.csv --val_csv FOLDER/MSRVTT_JSFUSION_test.csv \
+  --features_path FOLDER/MSRVTT_Videos --do_train --expand_msrvtt_sentences ...    # CLIP4Clip
+ln -s FOLDER data/MSRVTT && python train.py --videos_dir data/MSRVTT/MSRVTT_Videos --msrvtt_train_file 9k ...  # X-Pool
+```
+
 ```python
 import json
 import pandas
@@ -36,6 +51,7 @@ ids = listed["video_id"].values{queries}
 ```"""
 _USAGE_OF_QUERIES = '\nqueries = listed["sentence"].values'
 _DATA_FILE = "MSRVTT_data.json"
+_VIDEOS = "MSRVTT_Videos"
 _PLAIN_ID = re.compile(r"[\w-]+", re.ASCII)
 # Texts that pandas reads as missing values by default (documentation of `read_csv`, `na_values`).
 _PANDAS_MISSING = {
@@ -62,12 +78,59 @@ def write_retrieval(request: ExportRequest) -> Written:
         for split in dataset.splits(config):
             if request.split not in (None, split):
                 continue
-            name = f"MSRVTT_{split}.csv" if config == "clips" else f"MSRVTT_{config}.{split}.csv"
+            name = _list_name(config, split)
             clips = dataset.references(config, split, folder, CaptionCounts())
             notes += write_list(folder / name, clips, queries=split != "train")
             usage.append((name, "" if split == "train" else _USAGE_OF_QUERIES))
+    names = {name for name, _ in usage}
+    standard = request.config or ("1k-A" if "1k-A" in dataset.configs else "clips")
+    for config, split, expected in (
+        (standard, "train", "MSRVTT_train.9k.csv"),
+        (standard, "test", "MSRVTT_JSFUSION_test.csv"),
+        ("7k", "train", "MSRVTT_train.7k.csv"),
+    ):
+        if (name := _list_name(config, split)) in names:
+            shutil.copyfile(folder / name, folder / expected)
+    notes += _add_videos(request)
     name, queries = next((entry for entry in usage if entry[1]), usage[0])
     return Written(_USAGE.format(name=name, queries=queries), notes)
+
+
+def _list_name(config: str, split: str) -> str:
+    return f"MSRVTT_{split}.csv" if config == "clips" else f"MSRVTT_{config}.{split}.csv"
+
+
+def _add_videos(request: ExportRequest) -> list[str]:
+    """Link, or write, the videos of all clips into one folder, and return notes on them.
+
+    Raises:
+        VttdataError: if a video is missing or leads out of the dataset.
+    """
+    dataset, folder = request.dataset, request.folder / _VIDEOS
+    if not dataset.has_videos():
+        return []
+    folder.mkdir()
+    written: set[str] = set()
+    other = 0
+    for split in dataset.splits("clips"):
+        embedded = EmbeddedVideos(dataset, "clips", split) if "videos" in dataset.configs else None
+        for clip, _, repeated in dataset.references("clips", split, request.folder, CaptionCounts()):
+            if repeated or clip["video_id"] in written:
+                continue
+            written.add(clip["video_id"])
+            if embedded is not None:
+                if (video := embedded.take(clip)) is None:
+                    continue
+                ending = f".{video.extension}"
+                (folder / f"{clip['video_id']}{ending}").write_bytes(video.content)
+            elif (path := shipped_video(dataset, clip)) is not None:
+                ending = path.suffix
+                with DescribeOSErrors(f"{path}: cannot be read"):
+                    link_file(path, folder / f"{clip['video_id']}{ending}")
+            else:
+                continue
+            other += ending not in (".mp4", ".webm")
+    return [f"Videos that are neither .mp4 nor .webm, which CLIP4Clip does not find: {other:,}."] if other else []
 
 
 def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) -> list[str]:
@@ -108,4 +171,9 @@ def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) ->
     return [f"{path.name}: {note}." for note, applies in notes.items() if applies]
 
 
-FORMAT = Format(write_retrieval, RULES)
+FORMAT = Format(
+    write_retrieval,
+    RULES,
+    takes_videos=True,
+    shows_videos="CLIP4Clip and X-Pool need a folder of them, with the names <video_id>.mp4",
+)

@@ -42,7 +42,7 @@ for clip in webdataset.WebDataset("{pattern}", shardshuffle=False):
 ```"""
 
 
-class _Video(NamedTuple):
+class VideoContent(NamedTuple):
     """Video file: its extension without a dot, and its content."""
 
     extension: str
@@ -59,7 +59,7 @@ def write_webdataset(request: ExportRequest) -> Written:
     patterns, clips, without_video = [], 0, 0
     for split in request.splits():
         with contextlib.closing(_Shards(request.folder, split)) as shards:
-            videos = _EmbeddedVideos(dataset, config, split) if "videos" in dataset.configs else None
+            videos = EmbeddedVideos(dataset, config, split) if "videos" in dataset.configs else None
             for reference in dataset.references(config, split, request.folder, request.counts):
                 if reference.repeated:
                     continue
@@ -83,18 +83,30 @@ def _facts(dataset: DatasetReader, reference: ClipReferences, split: str) -> dic
     return facts | {"split": split, "captions": [text for _, text in reference.references]}
 
 
-def _read_video(dataset: DatasetReader, clip: ClipFacts) -> _Video | None:
-    """Read the video file of a clip beside the tables; None where it has none."""
+def shipped_video(dataset: DatasetReader, clip: ClipFacts) -> Path | None:
+    """Return the path of a clip's video file beside the tables; None where it has none.
+
+    Raises:
+        VttdataError: If it leads out of the dataset, or has not the name of a video.
+    """
     if (name := clip["video"]) is None:
         return None
     path = dataset.folder / name
     if not is_inside(name) or links_out(dataset.folder, path):
         raise VttdataError(f"{dataset.folder}: the video {name!a} leads out of the dataset.")
+    _extension(dataset, name)
+    return path
+
+
+def _read_video(dataset: DatasetReader, clip: ClipFacts) -> VideoContent | None:
+    """Read the video file of a clip beside the tables; None where it has none."""
+    if (path := shipped_video(dataset, clip)) is None:
+        return None
     with DescribeOSErrors(f"{path}: cannot be read"):
-        return _Video(_extension(dataset, name), path.read_bytes())
+        return VideoContent(path.suffix.lower()[1:], path.read_bytes())
 
 
-class _EmbeddedVideos:
+class EmbeddedVideos:
     """Rows of the configuration ``videos``, which are in the order of the clips."""
 
     def __init__(self, dataset: DatasetReader, config: str, split: str) -> None:
@@ -104,13 +116,13 @@ class _EmbeddedVideos:
         self._rows = dataset.rows("videos", split) if split in dataset.configs["videos"] else iter(())
         self._next = next(self._rows, None)
 
-    def take(self, clip: ClipFacts) -> _Video | None:
+    def take(self, clip: ClipFacts) -> VideoContent | None:
         """Return the video of the next clip; None where it has none."""
         row = self._next
         if row is None or row["video_id"] != clip["video_id"]:
             return None
         self._next = next(self._rows, None)
-        return _Video(_extension(self._dataset, row["video"]["path"]), row["video"]["bytes"])
+        return VideoContent(_extension(self._dataset, row["video"]["path"]), row["video"]["bytes"])
 
 
 def _extension(dataset: DatasetReader, name: object) -> str:
@@ -131,7 +143,7 @@ class _Shards:
         self._clips = self._bytes = 0
         self._keys: set[str] = set()
 
-    def add(self, video_id: str, video: _Video | None, facts: Mapping[str, object]) -> None:
+    def add(self, video_id: str, video: VideoContent | None, facts: Mapping[str, object]) -> None:
         """Write a clip: its video and its facts."""
         try:
             text = as_json({**facts, "video": video.extension if video else None}).encode()
@@ -169,4 +181,6 @@ class _Shards:
         return key
 
 
-FORMAT = Format(write_webdataset, RULES, takes_videos=True)
+LIMITS = "shards have no videos to decode, only JSON"
+
+FORMAT = Format(write_webdataset, RULES, takes_videos=True, shows_videos=LIMITS)

@@ -2,8 +2,9 @@
 
 An answer and each wrong option of its question are a pair of texts, so the attackers of pairs try questions too: an
 attacker answers with the option that it prefers to every other one. They see the options one by one; added are
-attackers that compare an option with all others, one that knows the places of the options only, and one that compares
-their words with those of the question.
+attackers that compare an option with all others, one that knows the places of the options only, one that sees the
+question only, and two that compare the words of options with those of the question. Of questions that belong together,
+such as pairs, it counts too how often all are answered.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +30,16 @@ from vttdata.generate.blind.attacker import (
     scaled_columns,
 )
 from vttdata.generate.blind.attackers import ATTACKERS
-from vttdata.generate.blind.learning import Floats, Integers, count_differences, cross_fit, logistic_regression
+from vttdata.generate.blind.learning import (
+    Floats,
+    Integers,
+    Learner,
+    count_differences,
+    cross_fit,
+    logistic_regression,
+    naive_bayes,
+)
+from vttdata.generate.blind.question_texts import OptionPair, compare_by_question, compare_by_words
 from vttdata.generate.blind.shortcuts import ENSEMBLE, stack_margins
 from vttdata.generate.blind.words import lower_words
 from vttdata.statistics.bootstrap import share_intervals
@@ -46,12 +57,25 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class MultipleChoice:
-    """Multiple-choice question about a video; `answer` is the index of the right option."""
+    """Multiple-choice question about a video, or a take that several videos are made from.
+
+    `answer` is the index of the right option, and `group` what it shares with questions that it belongs together with.
+    """
 
     question: str
     options: tuple[str, ...]
     answer: int
     video_id: str
+    group: str | None = None
+
+
+class AnsweredGroups(NamedTuple):
+    """How often all questions of a group, of two or more, are answered, with its 95 % interval and that of guessing."""
+
+    number: int
+    accuracy: float
+    interval: tuple[float, float]
+    guessing: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +83,8 @@ class QuestionAttack:
     """Result of a blind attacker on questions: its name, how it decides, and the share of questions that it answers.
 
     Options that it cannot tell apart share one. The 95 % interval of the accuracy is by drawing videos with
-    replacement; `guessing` is the accuracy of guessing, and `right` how far each question is answered, 0..1.
+    replacement; `guessing` is the accuracy of guessing, `right` how far each question is answered, 0..1, and `groups`
+    what is reached on groups; None without them.
     """
 
     name: str
@@ -68,6 +93,7 @@ class QuestionAttack:
     interval: tuple[float, float]
     guessing: float
     right: Sequence[float] = field(default=(), repr=False, compare=False)
+    groups: AnsweredGroups | None = None
 
     @property
     def open(self) -> bool:
@@ -79,7 +105,12 @@ class QuestionAttack:
         low, high = self.interval
         numbers = {"accuracy": self.accuracy, "low": low, "high": high, "guessing": self.guessing}
         rounded = {key: round(n, 6) for key, n in numbers.items()}
-        return {"attacker": self.name, "meaning": self.meaning, "questions": len(self.right), **rounded}
+        found = {"attacker": self.name, "meaning": self.meaning, "questions": len(self.right), **rounded}
+        if self.groups is None:
+            return found
+        number, accuracy, interval, guessing = self.groups
+        of_groups = {"accuracy": accuracy, "low": interval[0], "high": interval[1], "guessing": guessing}
+        return found | {"groups": {"groups": number} | {key: round(value, 6) for key, value in of_groups.items()}}
 
 
 def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]:
@@ -103,13 +134,8 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     for name, attacker in load_attackers().items():
         with contextlib.suppress(AttackerUnavailableError):
             margins[name] = cross_fit(attacker.differences(attacked)[is_answered], folds, attacker.learn)
-    for name, meaning, differences in (
-        ("place", "Which place among the options is right most often", _compare_places(questions, rows)),
-        ("question-words", "How many words an option shares with its question", _compare_questions(questions, rows)),
-        ("companions", "Which words are answers beside which words of other options", _compare_words(questions)),
-        ("odd-one-out", "How many words an option shares with the others", _compare_options(questions, rows)),
-    ):
-        margins[name], meanings[name] = cross_fit(differences, folds, logistic_regression), meaning
+    for name, meaning, learner, differences in _compare(questions, rows):
+        margins[name], meanings[name] = cross_fit(differences, folds, learner), meaning
     meanings[ENSEMBLE] = f"Logistic regression on the margins of the other {len(margins)}"
     guesses = {ENSEMBLE: stack_margins(np.array(list(margins.values())), folds)}
     guesses |= {name: of_fold[folds, np.arange(len(rows))] for name, of_fold in margins.items()}
@@ -117,11 +143,78 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     right = np.array([answer_questions(values.round(_DIGITS), numbers, len(questions)) for values in guesses.values()])
     videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]
     guessing = float(np.mean([1 / len(question.options) for question in questions]))
+    groups = _answer_groups(questions, right, videos)
     ensemble, *attacks = [
-        QuestionAttack(name, meanings[name], float(values.mean()), interval, guessing, values.tolist())
-        for name, values, interval in zip(guesses, right, share_intervals(right, videos), strict=True)
+        QuestionAttack(name, meanings[name], float(values.mean()), interval, guessing, values.tolist(), of_groups)
+        for name, values, interval, of_groups in zip(
+            guesses, right, share_intervals(right, videos), groups, strict=True
+        )
     ]
     return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))]
+
+
+def _compare(
+    questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]
+) -> Iterator[tuple[str, str, Learner, Matrix]]:
+    """Yield name, meaning, learner and differences of the attackers that see more of a question than two options."""
+    words = [tuple(lower_words(question.question)) for question in questions]
+    pairs = [
+        OptionPair(words[number], questions[number].options, questions[number].answer, row) for number, row in rows
+    ]
+    yield (
+        "place",
+        "Which place among the options is right most often",
+        logistic_regression,
+        _compare_places(questions, rows),
+    )
+    yield "question-only", "Which option the words of the question go with", naive_bayes, compare_by_question(pairs)
+    yield (
+        "question-options",
+        "Which words of an option go with which words of its question",
+        naive_bayes,
+        compare_by_words(pairs),
+    )
+    yield (
+        "question-words",
+        "How many words an option shares with its question",
+        logistic_regression,
+        _compare_questions(questions, rows),
+    )
+    yield (
+        "companions",
+        "Which words are answers beside which words of other options",
+        logistic_regression,
+        _compare_words(questions),
+    )
+    yield (
+        "odd-one-out",
+        "How many words an option shares with the others",
+        logistic_regression,
+        _compare_options(questions, rows),
+    )
+
+
+def _answer_groups(
+    questions: Sequence[MultipleChoice], right: Floats, videos: Integers
+) -> Sequence[AnsweredGroups | None]:
+    """Return for each attacker how often all questions of a group are answered, from attackers x questions.
+
+    Where options are tied, each question of a group is taken to be guessed on its own.
+    """
+    members: dict[str, list[int]] = defaultdict(list)
+    for index, question in enumerate(questions):
+        if question.group is not None:
+            members[question.group].append(index)
+    groups = [indices for indices in members.values() if len(indices) > 1]
+    if not groups:
+        return [None] * len(right)
+    shares = np.column_stack([right[:, indices].prod(axis=1) for indices in groups])
+    guessing = float(np.mean([math.prod(1 / len(questions[index].options) for index in group) for group in groups]))
+    intervals = share_intervals(shares, videos[[indices[0] for indices in groups]])
+    return [
+        AnsweredGroups(len(groups), float(values.mean()), interval, guessing)
+        for values, interval in zip(shares, intervals, strict=True)
+    ]
 
 
 def wrong_options(question: MultipleChoice) -> list[int]:
@@ -185,10 +278,17 @@ def question_sentence(attacks: Sequence[QuestionAttack], count: int) -> str:
     """Summarize attacks on that many questions: what the ensemble reaches."""
     ensemble = attacks[0]
     verdict = "the set is open to blind solving" if ensemble.open else "an attacker outside this suite may find more"
+    together = ""
+    if ensemble.groups is not None:
+        number, accuracy, (low, high), guessing = ensemble.groups
+        together = (
+            f" It answers all questions of {accuracy:.3f} of {number:,} groups ({low:.3f}-{high:.3f}; guessing "
+            f"{guessing:.3f})."
+        )
     return (
         f"An ensemble of {len(attacks) - 1} blind attackers answers {ensemble.accuracy:.3f} of {count:,} questions "
         f"(95 % interval {ensemble.interval[0]:.3f}-{ensemble.interval[1]:.3f}); "
-        f"guessing answers {ensemble.guessing:.3f}: {verdict}."
+        f"guessing answers {ensemble.guessing:.3f}: {verdict}.{together}"
     )
 
 

@@ -54,3 +54,28 @@ def precision(
     quantile = float(stats.t.ppf(0.975, items - 1)) if items > 1 else math.nan
     hours = items * judgments * (1 + controls) * seconds / 3600
     return Precision(judgments, of_item, quantile * math.sqrt(variance), hours, hours * hourly)
+
+
+def items_with_judge(items: int, judgments: int, *, sd: float, spread: float, r: float, judged: int) -> int:
+    """Return how many items people must rate for the interval of `items` rated ones, where a judge corrects the mean.
+
+    See `vttdata.statistics.corrected_means`. The variance of the mean is V (1 - R^2) / n + V R^2 / `judged`, if n items
+    are rated and R is the correlation of the judge with the mean of an item's ratings.
+
+    Args:
+        items: rated items without the judge.
+        judgments: workers who rate each item.
+        sd: standard deviation of different workers' ratings of the same item.
+        spread: standard deviation of the items' true means.
+        r: Pearson's r of the judge and one worker's ratings, 0..1.
+        judged: items that the judge rates, at least `items`.
+
+    Raises:
+        ValueError: if r is higher than any judge's can be, since workers differ by `sd`.
+    """
+    of_one, of_mean = spread**2 + sd**2, spread**2 + sd**2 / judgments
+    explained = r**2 * of_one / of_mean
+    if spread == 0 or r**2 * of_one > spread**2 * (1 + 1e-9):
+        raise ValueError("no judge correlates so highly with workers who differ so much")
+    needed = (1 - explained) / (1 / items - explained / judged)
+    return min(items, math.ceil(needed - 1e-9))

@@ -41,7 +41,8 @@ function showQuestion({ box, shown, hint, keys }) {
 
 export function showTask({ box, shown, hint, check, keys }) {
   if (shown.choices !== undefined) return showQuestion({ box, shown, hint, keys });
-  const question = `What happens in the video? At least ${shown.min_words} words.`;
+  const asked = shown.facets === undefined ? "What happens in the video?" : `In one sentence: ${shown.facets.join(", ")}?`;
+  const question = `${asked} At least ${shown.min_words} words.`;
   const label = make("label", { htmlFor: "written", textContent: question });
   const field = make("textarea", { id: "written", rows: 3, maxLength: 2000, spellcheck: true });
   field.setAttribute("aria-describedby", "hint");

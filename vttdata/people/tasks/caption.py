@@ -56,6 +56,13 @@ _COMMON = frozenset(
 _QUALIFYING = 4
 # A worker with fewer captions is not flagged for how they were written.
 _MIN_CAPTIONS = 3
+# What TRECVID asked its annotators to put into one sentence (Graham et al., PLOS ONE 2018, "Data and system task").
+_FACETS = (
+    "Who: the people, animals or things that the video is about, and of what kind they are.",
+    "What: what they do, or what happens to them.",
+    "Where: the place, such as a kitchen, a street or a stadium.",
+    "When: the time of day or the season.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,7 @@ class CaptionTaskSettings(Strict):
             half of a worker's answers must have it.
         min_seconds: least median time of a worker's captions. Five words are about 25 letters, which take 3 s at 100
             words a minute, and the clip was watched before.
+        facets: workers are asked for who, what, where and when, as far as it can be seen, all in one sentence.
         pass_mark: least share of controls that are right: of questions, and of captions of clips that have captions
             already, which must name something that these name.
         min_controls: controls from which on a worker is judged.
@@ -87,6 +95,7 @@ class CaptionTaskSettings(Strict):
     questions: Count = 16
     min_shown: Ratio = 0.8
     min_seconds: Seconds = 4.0
+    facets: bool = False
     pass_mark: Ratio = 0.6
     min_controls: Count = 3
 
@@ -114,12 +123,14 @@ class CaptionTask(Task):
     def instructions(self) -> Sequence[str]:
         """Say what makes a good caption."""
         words = self.settings.min_words
+        facets = ("Put into the sentence, as far as it is to be seen:", *_FACETS) if self.settings.facets else ()
         return (
             f"Watch each video and describe what happens in one sentence of at least {words} words.",
             "Name who or what is to be seen and what they do, so that somebody who has not seen the video could pick "
             "it out of others. Say only what is to be seen or heard: no guesses about names, feelings or what is next.",
             "Good: “A woman in a red coat feeds pigeons on a square.” Too vague: “A woman is outside.” A guess: “A "
             "lonely tourist visits Rome.”",
+            *facets,
             "Use your own words each time. Captions that repeat another person's, or your own of another video, are "
             "refused.",
             "Now and then, you are asked instead which of several pictures or sentences belongs to the video.",
@@ -162,6 +173,7 @@ class CaptionTask(Task):
         clips = material.with_videos(video_ids(material))
         ours = self.settings
         shown = {"min_words": ours.min_words, "max_words": ours.max_words, "min_shown": ours.min_shown}
+        shown |= {"facets": [facet.partition(":")[0] for facet in _FACETS]} if ours.facets else {}
         units = []
         for video_id in sorted(clips, key=lambda name: material.draw_in_secret("order", name).random()):
             facts = {"references": references[video_id]} if video_id in references else {}

@@ -32,6 +32,7 @@ _HASHING_SECONDS = 600.0
 class KeepAll(WholeStage[T, T]):
     """Table of records that a reader of official files returned; each is kept as it is."""
 
+    keeps_items = True
     # These fields are class variables of other stages. The engine hashes the name of a stage in any case.
     name: str = runtime()  # type: ignore[misc]
     output: type[T] = runtime()  # type: ignore[misc]

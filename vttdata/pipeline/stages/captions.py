@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +21,13 @@ from vttdata.text.captions import (
     read_caption_table,
 )
 from vttdata.text.clip_matching import Loss, UnmatchedReason, match_captions
+from vttdata.text.tokenizers import split_unicode_words
 
 UNCAPTIONED = "uncaptioned"
 """Reason of clips that nobody has captioned yet."""
+
+GENERIC = "generic"
+"""Reason of captions that many clips have word for word."""
 
 REMOVAL_REASONS = frozenset(typing.get_args(RemovalReason))
 UNMATCHED_REASONS = frozenset(typing.get_args(UnmatchedReason))
@@ -30,7 +35,7 @@ UNMATCHED_REASONS = frozenset(typing.get_args(UnmatchedReason))
 
 @dataclass(frozen=True, slots=True)
 class RawClipCaptions:
-    """Captions of a clip as they were collected; or one that fits no clip, with the `reason`."""
+    """Captions of a clip as they were collected; or one that fits no clip or is generic, with the `reason`."""
 
     video_id: str
     captions: tuple[RawCaption, ...]
@@ -46,7 +51,7 @@ def group_raw_captions(
     copies: Iterable[tuple[Source, str]] = (),
     losses: Iterable[Loss] = (),
 ) -> Iterator[RawClipCaptions]:
-    """Yield the captions of each clip, in this order, from a table, then each caption that fits no clip.
+    """Yield the captions of each clip, in this order, from a table, then those that are generic or fit no clip.
 
     The settings name columns of the table; for `copies` and `losses` see `CaptionMatcher`.
 
@@ -60,11 +65,35 @@ def group_raw_captions(
         example = next(iter(by_clip), None)
         known_ids = f"the clips are called like '{example}'" if example else "the build has no clip"
         raise VttdataError(f"{file}: none of its {len(unmatched)} captions fits a clip ({first}); {known_ids}.")
+    generic = find_generic_texts(by_clip, settings.generic_from) if settings.generic_from is not None else {}
+    rejected = []
     for video_id, captions in by_clip.items():
-        yield RawClipCaptions(video_id, tuple(captions))
+        telling = []
+        for raw in captions:
+            number = generic.get(caption_key(raw.caption), 0)
+            if number:
+                detail = f"line {raw.line}: {number:,} clips have {raw.caption[:80]!a}"
+                rejected.append(RawClipCaptions(video_id, (raw,), GENERIC, detail))
+            else:
+                telling.append(raw)
+        yield RawClipCaptions(video_id, tuple(telling))
+    yield from rejected
     for caption in unmatched:
         raw = caption.raw
         yield RawClipCaptions(raw.video_id or raw.source or "", (raw,), caption.reason, caption.detail)
+
+
+def caption_key(text: str) -> str:
+    """Return the words of a caption in lower case, without punctuation."""
+    return " ".join(split_unicode_words(text))
+
+
+def find_generic_texts(by_clip: Mapping[str, Sequence[RawCaption]], least: int) -> dict[str, int]:
+    """Return the words of captions that at least so many clips have -> the number of these clips."""
+    clips_with: Counter[str] = Counter()
+    for captions in by_clip.values():
+        clips_with.update({caption_key(raw.caption) for raw in captions})
+    return {words: number for words, number in clips_with.items() if number >= least}
 
 
 @dataclass(frozen=True)
@@ -79,7 +108,7 @@ class CleanCaptions(Stage[RawClipCaptions, Caption]):
     output = Caption
     id_column = "video_id"
     part_size = 64
-    reasons = REMOVAL_REASONS | UNMATCHED_REASONS
+    reasons = REMOVAL_REASONS | UNMATCHED_REASONS | {GENERIC}
 
     settings: CaptionSettings
     language: str = "en"

@@ -1,4 +1,4 @@
-"""Stages that find near-duplicate sources, keep one of each family and assign clips; they need all items at once."""
+"""Stages that need all items at once: they draw clips, find near-duplicate sources, and assign clips to splits."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from vttdata.split import Assignment, SplitSettings, assign_splits
 from vttdata.split.groups import DisjointSets
 from vttdata.split.near_duplicates.matches import NearDuplicate, match_samples
 from vttdata.split.near_duplicates.samples import Samples, collect_samples
+from vttdata.split.sample import sample_clips
 
 # Draws that are tried, and the gap of one with which it is content.
 _DRAWS, _CLOSE = 100, 0.005
@@ -40,6 +41,29 @@ class NearDuplicates(GatheringStage[Source, Samples, NearDuplicate]):
     def process(self, item: Samples) -> Iterator[Outcome[NearDuplicate]]:
         """Keep every pair."""
         return map(Kept, match_samples(item).duplicates())
+
+
+@dataclass(frozen=True)
+class DrawClips(WholeStage[Clip, Clip]):
+    """Keep at most `total` clips, drawn evenly over categories."""
+
+    name = "drawn"
+    output = Clip
+    id_column = "video_id"
+    reasons = frozenset({"not_drawn"})
+
+    total: int
+    seed: int
+
+    def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome[Clip]]:
+        """Keep the clips that are drawn, in input order."""
+        drawn = sample_clips(item, self.total, self.seed)
+        for clip in item:
+            if clip.video_id in drawn:
+                yield Kept(clip)
+            else:
+                detail = f"clips.total draws {self.total:,} of {len(item):,} clips evenly over categories"
+                yield Rejected(clip.video_id, "not_drawn", detail)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ depend on it and its version; both belong in the provenance of what is made of t
 from __future__ import annotations
 
 import functools
+import importlib.util
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -107,6 +108,10 @@ def load_pipeline(name: str) -> Language:
     try:
         pipeline = spacy.load(name, exclude=["ner"])
     except (OSError, ValueError, ImportError) as error:
+        # Published pipelines are packages, such as en_core_web_sm; folders have other names, or a separator.
+        if re.fullmatch(r"[a-z]{2,3}_\w+_(?:sm|md|lg|trf)", name, re.ASCII) and importlib.util.find_spec(name) is None:
+            command = f"python -m spacy download {name}"
+            raise VttdataError(f"The spaCy pipeline {name} is not installed: {command}") from error
         reason = " ".join(str(error).split())[:160]
         raise VttdataError(f"The spaCy pipeline {name!a} cannot be loaded ({reason}).") from error
     _parse("a man walks", pipeline)

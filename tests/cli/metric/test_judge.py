@@ -1,0 +1,251 @@
+"""`vttdata metric judge`: verdicts, controls, corrected means, and bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.helpers.leaking_dataset import write_leaking_dataset
+from vttdata.cli.main import main
+from vttdata.evaluate.meta.judging import Agreement
+from vttdata.statistics.agreement import krippendorff_alpha
+
+Run = Callable[..., Any]
+VIDEOS, RATED = 200, 60
+WORTH = {"best": 1.0, "middle": 0.5, "worst": 0.0}
+JUDGE = ("judge-7b", "judge-7b-20260131", "sha256:0123456789abcdef", "2026-02-01")
+HEAD = "system item score judge revision prompt_digest date repeat position caption"
+
+
+def save(file: Path, head: str, rows: Sequence[Sequence[object]]) -> Path:
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([head.split(), *rows])
+    return file
+
+
+class Study:
+    """Three systems of which people rated a part, and a judge who rated all and favours the worst one."""
+
+    def __init__(self, folder: Path) -> None:
+        draws = random.Random(4)
+        self.folder = folder
+        self.truth: dict[str, list[float]] = {}
+        self.verdicts: list[list[Any]] = []
+        ratings = []
+        for system, worth in WORTH.items():
+            for video in range(VIDEOS):
+                quality = worth + draws.gauss(0, 1)
+                self.truth.setdefault(system, []).append(quality)
+                caption = f"{system} says a thing about video {video}"
+                if video < RATED:
+                    ratings.append([f"v{video}", system, quality, caption])
+                score = 50 + 10 * (quality + draws.gauss(0, 0.7)) + 20 * (system == "worst")
+                self.verdicts.append([system, f"v{video}", score, *JUDGE, 1, 1, caption])
+        self.people = save(folder / "people.csv", "video_id system score candidate", ratings)
+
+    def table(self, rows: Sequence[Sequence[object]] | None = None) -> Path:
+        return save(self.folder / "verdicts.csv", HEAD, self.verdicts if rows is None else rows)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return Study(tmp_path)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Provide a function that runs the command and returns its JSON."""
+
+    def run_json(*arguments: object) -> Any:
+        assert main(["metric", "judge", *map(str, arguments), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run_json
+
+
+@pytest.fixture
+def refusal(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Provide a function that runs the command and returns the sentence with which it is refused."""
+
+    def run_bad(*arguments: object) -> str:
+        assert main(["metric", "judge", *map(str, arguments)]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert len(printed.err.splitlines()) == 1
+        return printed.err
+
+    return run_bad
+
+
+def test_judge_that_favours_a_system_ranks_wrongly_and_is_corrected(study: Study, run: Run) -> None:
+    report = run(study.people, "--verdicts", study.table(), "--target", "items", "--out", study.folder / "out")
+    (judged,) = report["sets"]
+    systems = judged["systems"]
+    assert list(systems) == ["best", "middle", "worst"]
+    by_judge = sorted(systems, key=lambda name: -systems[name]["mean"]["judge"])
+    assert by_judge[0] == "worst"
+    for name, result in systems.items():
+        mean = result["mean"]
+        rated = study.truth[name][:RATED]
+        assert (mean["items"], mean["rated"], result["agreement"]["captions"]) == (VIDEOS, RATED, RATED)
+        assert mean["people"]["value"] == pytest.approx(sum(rated) / RATED)
+        whole = sum(study.truth[name]) / VIDEOS
+        assert mean["corrected"]["value"] == pytest.approx(whole, abs=0.25)
+        # The judge's r is 1 / sqrt(1.49) = .82, which leaves a third of the variance.
+        assert mean["share"] == pytest.approx(1 - 1 / 1.49, abs=0.2)
+        assert result["agreement"]["pearson"] == pytest.approx(0.82, abs=0.1)
+    assert systems["best"]["places"] == [1, 1]
+    pair = next(one for one in judged["differences"] if (one["first"], one["second"]) == ("best", "worst"))
+    assert pair["corrected"]["low"] > 0
+    assert pair["corrected"]["error"] < pair["people"]["error"]
+    assert json.loads((study.folder / "out" / "judge.json").read_text()) == report
+    assert "| best | 1 | 200 | 60 |" in (study.folder / "out" / "judge.md").read_text()
+
+
+def test_judge_is_described_by_runs_places_and_prompt(study: Study, run: Run) -> None:
+    again = [[*row[:2], row[2] + (1 if n % 2 else 0), *row[3:7], 2, 2, row[9]] for n, row in enumerate(study.verdicts)]
+    report = run(study.people, "--verdicts", study.table([*study.verdicts, *again]))
+    (checks,) = report["judges"].values()
+    assert list(report["judges"]) == ["judge-7b judge-7b-20260131"]
+    assert (checks["prompt"], checks["dates"], checks["verdicts"]) == (JUDGE[2], ["2026-02-01", "2026-02-01"], 1200)
+    assert checks["retest"]["captions"] == checks["shift"]["captions"] == 600
+    assert checks["retest"]["equal"] == 0.5
+    assert checks["shift"]["value"] == pytest.approx(0.5)
+    # 300 differences of 0 and 300 of 1: a standard deviation of .5004.
+    assert checks["shift"]["error"] == pytest.approx(0.5004 / math.sqrt(600), rel=1e-3)
+
+
+def test_text_says_what_is_not_known(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [row for row in study.verdicts if row[0] != "worst" or int(row[1][1:]) < 5 or int(row[1][1:]) >= RATED]
+    stranger = ["stranger", "v1", 3, *JUDGE, 1, 1, "x"]
+    assert main(["metric", "judge", str(study.people), "--verdicts", str(study.table([*rows, stranger]))]) == 0
+    text = capsys.readouterr().out
+    assert "No caption was judged again" in text
+    assert "No controls were judged" in text
+    assert "Rated captions without a score by the judge, left out: 55." in text
+    assert "1 of 3 systems with fewer than 20 rated captions (first 'worst' with 5)" in text
+    assert "Systems that people did not rate, left out: 1 (first 'stranger')." in text
+
+
+def test_metric_is_a_judge(study: Study, run: Run) -> None:
+    references = save(
+        study.folder / "references.csv",
+        "video_id caption",
+        [[f"v{video}", f"best says a thing about video {video}"] for video in range(VIDEOS)],
+    )
+    candidates = save(
+        study.folder / "candidates.csv", "system video_id caption", [[*row[:2], row[9]] for row in study.verdicts]
+    )
+    arguments = (study.people, "--candidates", candidates, "--references", references)
+    report = run(*arguments, "--metric", "rouge-l", "--metric", "chrf")
+    assert [judged["judge"] for judged in report["sets"]] == ["rouge-l", "chrf", "rouge-l and chrf"]
+    assert list(report["signatures"]) == ["rouge-l", "chrf"]
+    # All captions of a system share as many words with their references, so that nothing is corrected.
+    best = report["sets"][0]["systems"]["best"]["mean"]
+    assert (best["judge"], best["power"], best["items"]) == (1, [0], VIDEOS)
+    assert best["corrected"]["value"] == best["people"]["value"]
+
+
+def test_controls_are_judged_without_people(tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = write_leaking_dataset(tmp_path / "captions")
+    folder = tmp_path / "controls"
+    arguments = ["metric", "judge", str(dataset), "--make-controls", str(folder), "--split", "train"]
+    assert main(arguments) == 0
+    assert "controls-key.csv for you alone" in capsys.readouterr().out
+    first = (folder / "controls.csv").read_bytes()
+    assert main(arguments) == 0
+    assert (folder / "controls.csv").read_bytes() == first
+    capsys.readouterr()
+    with (folder / "controls.csv").open(newline="", encoding="utf-8") as stream:
+        controls = list(csv.DictReader(stream))
+    with (folder / "controls-key.csv").open(newline="", encoding="utf-8") as stream:
+        key = list(csv.DictReader(stream))
+    assert list(controls[0]) == ["item", "video_id", "caption"]
+    texts = {row["item"]: row["caption"] for row in controls}
+    assert len(texts) == len(controls)
+    empty = {row["worse"] for row in key if row["test"] == "empty"}
+    assert empty == {item for item, text in texts.items() if not text}
+    # This judge counts letters, so that it likes doubled captions and dislikes empty ones.
+    rows = [["", item, len(text), *JUDGE, 1, "", text] for item, text in texts.items()]
+    report = run(folder, "--verdicts", save(tmp_path / "verdicts.csv", HEAD, rows))
+    (checks,) = report["judges"].values()
+    controls_of = checks["controls"]
+    assert controls_of["empty"]["above"]["score"] == 1
+    assert controls_of["doubled"]["below"] == 1
+    assert controls_of["cut in half"]["above"]["score"] == 1
+    for test, result in controls_of.items():
+        pairs = [(len(texts[row["true"]]), len(texts[row["worse"]])) for row in key if row["test"] == test]
+        assert result["above"]["items"] == len(pairs)
+        assert result["above"]["score"] == pytest.approx(sum(a > b for a, b in pairs) / len(pairs))
+        assert result["ties"] == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
+
+
+@pytest.mark.parametrize("revision", ["latest", "gpt-judge", "judge-7b@main", "judge-latest-20260131", "v2", "preview"])
+def test_floating_names_are_refused(study: Study, refusal: Callable[..., str], revision: str) -> None:
+    rows = [[*row[:4], revision, *row[5:]] for row in study.verdicts]
+    assert "does not fix a model" in refusal(study.people, "--verdicts", study.table(rows))
+
+
+@pytest.mark.parametrize("revision", ["2026-01-31", "judge-20260131", "1.4.0", "9f3c2ab", "judge@0123456789abcdef"])
+def test_fixed_names_are_taken(study: Study, run: Run, revision: str) -> None:
+    rows = [[*row[:4], revision, *row[5:]] for row in study.verdicts]
+    assert list(run(study.people, "--verdicts", study.table(rows))["judges"]) == [f"judge-7b {revision}"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        (5, "fedcba9876543210", "has two prompts, sha256:012345678 and fedcba9876543210"),
+        (5, "a prompt in words", "the prompt's digest is 'a prompt in words'"),
+        (2, "nan", "'score' is 'nan', which is not a finite number"),
+        (6, "yesterday", "the date is 'yesterday', not like 2026-01-31"),
+        (3, "", "'judge' is empty"),
+        (9, "another caption", "is 'another caption', and people rated 'best says a thing about video 3'"),
+    ],
+)
+def test_bad_verdicts_are_refused(
+    study: Study, refusal: Callable[..., str], column: int, value: str, message: str
+) -> None:
+    rows = [list(row) for row in study.verdicts]
+    rows[3][column] = value
+    assert message in refusal(study.people, "--verdicts", study.table(rows))
+
+
+def test_bad_use_is_refused(study: Study, refusal: Callable[..., str], tmp_path: Path) -> None:
+    double = study.table([*study.verdicts, study.verdicts[0]])
+    assert "'v0' has a verdict of the same run on line 2" in refusal(study.people, "--verdicts", double)
+    strangers = study.table([[row[0], f"x{row[1]}", *row[2:]] for row in study.verdicts])
+    assert "is about a caption that people rated in people" in refusal(study.people, "--verdicts", strangers)
+    assert "--verdicts" in refusal(study.people)
+    anonymous = save(tmp_path / "anonymous.csv", "video_id score", [["v1", 3], ["v2", 4]])
+    assert "captions have no systems" in refusal(anonymous, "--verdicts", study.table())
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    out = ("--out", tmp_path / "mine")
+    assert "holds 'thesis.txt'" in refusal(study.people, "--verdicts", study.table(), *out)
+
+
+def test_alpha_of_standardised_scores_is_krippendorffs() -> None:
+    draws = random.Random(3)
+    judge = [draws.gauss(0, 1) for _ in range(40)]
+    people = [value + draws.gauss(0, 1) for value in judge]
+    agreement = Agreement.of(*(np.array(side) for side in (judge, people)))
+
+    def standardise(side: list[float]) -> list[float]:
+        mean = sum(side) / len(side)
+        sd = math.sqrt(sum((value - mean) ** 2 for value in side) / len(side))
+        return [(value - mean) / sd for value in side]
+
+    ratings = {
+        str(n): {"judge": a, "people": b}
+        for n, (a, b) in enumerate(zip(standardise(judge), standardise(people), strict=True))
+    }
+    assert agreement.alpha == pytest.approx(krippendorff_alpha(ratings, "interval"))

@@ -1,0 +1,197 @@
+"""Exported tasks for harnesses ask what the dataset asks, and score as a count by hand does; see also tests/clients."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from tests.helpers.hub.built import build_foils
+from vttdata.cli.main import main
+from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.dataset.questions import QuestionSet
+from vttdata.errors import VttdataError
+from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
+from vttdata.export import export
+from vttdata.records import Caption, Clip, QueryWindows, Source, VideoQuestion
+
+HARNESSES = ("lmms-eval", "inspect-ai", "vlmevalkit")
+
+
+def question(name: str, options: Sequence[str], answer: int, **facts: Any) -> VideoQuestion:
+    kind = "yes_no" if options[0] == "yes" else "multiple_choice"
+    labels = tuple("ABCD"[: len(options)])
+    return VideoQuestion(name, "v" + name[-1], kind, f"what is {name}?", tuple(options), labels, answer, **facts)
+
+
+QUESTIONS = [
+    question("a1", ["a cat", "None"], 1),
+    question("b1", ["2", "3", "4"], 0),
+    question("c2", ["yes", "no"], 0, group="g"),
+    question("d2", ["yes", "no"], 1, group="g"),
+]
+# "2" is the text of the first option of b1, and no number of an option; what a1 is told names nothing.
+ANSWERS = {"a1": "no idea", "b1": "2", "c2": "Yes, it is.", "d2": "No"}
+# By hand: three of four; one of two; two of two; the pair; the mean of 1/2, 1/3, 1/2 and 1/2.
+SCORES = {
+    "accuracy": 3 / 4,
+    "accuracy/multiple_choice": 1 / 2,
+    "accuracy/yes_no": 1,
+    "balanced-accuracy": 1,
+    "yes-share": 1 / 2,
+    "group-accuracy": 1,
+    "group-prefix": 1,
+    "chance": 11 / 24,
+}
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    """Return the dataset folder of four questions about two clips without videos."""
+    clips = [Clip(f"v{n}", f"s{n}", 0, 0, None, None, None, split="test") for n in (1, 2)]
+    sources = [Source(clip.source_id, "", "nowhere", "", 0) for clip in clips]
+    metadata = Metadata("me/asked", version="1.0.0", licence="cc-by-4.0")
+    official = OfficialLayout(questions=QuestionSet(QUESTIONS))
+    folder = tmp_path / "questions"
+    write_dataset(folder, clips=clips, captions=[], sources=sources, metadata=metadata, media=None, official=official)
+    return folder
+
+
+def load_utils(folder: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("utils", folder / "utils.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_lmms_eval_scores_questions_as_counted_by_hand(questions: Path, tmp_path: Path) -> None:
+    export(questions, "lmms-eval", tmp_path / "x")
+    task = yaml.load((tmp_path / "x/vttdata_asked_test.yaml").read_text().replace("!function", ""), yaml.SafeLoader)
+    utils = load_utils(tmp_path / "x")
+    rows = pq.read_table(tmp_path / "x/documents").to_pylist()
+    assert utils.doc_to_text(rows[1]) == (
+        "what is b1?\nA. 2\nB. 3\nC. 4\nAnswer with the letter of the right option only."
+    )
+    assert utils.doc_to_text(rows[2]) == "what is c2?\nAnswer with yes or no only."
+    assert [utils.doc_to_target(row) for row in rows] == ["None", "2", "yes", "no"]
+    results = [utils.process_results(row, [ANSWERS[row["question_id"]]]) for row in rows]
+    functions = {entry["metric"]: entry["aggregation"].partition(".")[2] for entry in task["metric_list"]}
+    assert set(functions) == set(SCORES)
+    for column, function in functions.items():
+        found = getattr(utils, function)([result[column] for result in results])
+        assert found == pytest.approx(SCORES[column], rel=0, abs=1e-12), column
+
+
+def test_samples_of_lmms_eval_are_read_as_free_text(questions: Path, tmp_path: Path) -> None:
+    rows = [
+        {"doc_id": number, "filtered_resps": text, "accuracy": {"question_id": name, "free_text": text}}
+        for number, (name, text) in enumerate(ANSWERS.items())
+    ]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    report = evaluate(questions, tmp_path / "samples.jsonl", settings=EvaluationSettings(draws=10))
+    assert {name: report.scores[name].all.score for name in SCORES} == pytest.approx(SCORES, rel=0, abs=1e-12)
+    assert report.not_understood == {"a1": "no idea"}
+
+
+@pytest.mark.parametrize("name", ["inspect-ai", "vlmevalkit"])
+def test_documents_have_prompts_and_answers(questions: Path, tmp_path: Path, name: str) -> None:
+    export(questions, name, tmp_path / "x", config="questions/multiple_choice")
+    lines = (tmp_path / "x/documents.jsonl").read_text().splitlines()
+    documents = [json.loads(line) for line in lines]
+    assert [(row["question_id"], row["options"][row["answer"]]) for row in documents] == [("a1", "None"), ("b1", "2")]
+    facts = json.loads((tmp_path / "x/task.json").read_text())
+    assert (facts["name"], facts["kind"]) == ("vttdata_asked_questions_multiple_choice_test", "questions")
+    with pytest.raises(VttdataError, match="choose from multiple_choice, yes_no"):
+        export(questions, name, tmp_path / "y", config="questions/open")
+
+
+def test_table_of_vlmevalkit_has_letters(questions: Path, tmp_path: Path) -> None:
+    export(questions, "vlmevalkit", tmp_path / "x")
+    with (tmp_path / "x/vttdata_asked_test.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t"))
+    assert [(row["index"], row["video"], row["answer"]) for row in rows] == [
+        ("0", "v1", "B"),
+        ("1", "v1", "A"),
+        ("2", "v2", "A"),
+        ("3", "v2", "B"),
+    ]
+    assert [row["B"] for row in rows] == ["None", "3", "no", "no"]
+
+
+@pytest.mark.parametrize("name", HARNESSES)
+def test_pairs_are_options_in_drawn_order(tmp_path: Path, name: str) -> None:
+    export(build_foils(tmp_path / "dataset"), name, tmp_path / "x")
+    if name == "lmms-eval":
+        documents = pq.read_table(tmp_path / "x/documents").to_pylist()
+    else:
+        documents = [json.loads(line) for line in (tmp_path / "x/documents.jsonl").read_text().splitlines()]
+    assert [row["options"][row["answer"]] for row in documents] == [f"a dog runs {n}" for n in range(3)]
+    assert [row["options"][1 - row["answer"]] for row in documents] == [f"a cat runs {n}" for n in range(3)]
+    assert all(f"A. {row['options'][0]}\nB. {row['options'][1]}\n" in row["prompt"] for row in documents)
+
+
+def test_answers_to_pairs_prefer_a_text(tmp_path: Path) -> None:
+    export(build_foils(tmp_path / "dataset"), "lmms-eval", tmp_path / "x")
+    utils = load_utils(tmp_path / "x")
+    documents = pq.read_table(tmp_path / "x/documents").to_pylist()
+    right = "AB"[documents[0]["answer"]]
+    wrong = "BA"[documents[0]["answer"]]
+    logged = [utils.process_results(documents[0], [text])["accuracy"] for text in (right, wrong, "who knows", "")]
+    assert [row["preferred"] for row in logged] == ["true", "foil", "foil", "foil"]
+
+
+@pytest.mark.parametrize("name", [*HARNESSES, "webdataset"])
+def test_missing_videos_are_told_before_anything_is_written(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    out = tmp_path / "x"
+    there: list[bool] = []
+    export(dataset, name, out, warn=lambda sentence: there.append(out.exists()))
+    assert there == [False]
+    assert "holds no videos" in (out / "README.md").read_text()
+    assert main(["export", str(dataset), "--format", name, "--out", str(tmp_path / "y")]) == 0
+    assert capsys.readouterr().err.count("note: The dataset holds no videos, so ") == 1
+
+
+def test_templates_of_questions_are_accepted_when_filled(questions: Path, tmp_path: Path) -> None:
+    export(questions, "evaluation", tmp_path / "x")
+    items = [json.loads(line) for line in (tmp_path / "x/items.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (tmp_path / "x/answers.jsonl").read_text().splitlines()]
+    assert [row["question_id"] for row in rows] == [item["question_id"] for item in items] == list(ANSWERS)
+    filled = "".join(json.dumps(row | {"free_text": ANSWERS[row["question_id"]]}) + "\n" for row in rows)
+    (tmp_path / "filled.jsonl").write_text(filled)
+    report = evaluate(questions, tmp_path / "filled.jsonl", settings=EvaluationSettings(draws=10))
+    assert report.scores["accuracy"].all.score == 3 / 4
+
+
+def test_templates_of_moments_are_accepted_when_filled(tmp_path: Path) -> None:
+    """Two true windows are predicted, the first of them as the better one, so that every score is 1."""
+    windows = [QueryWindows("v1", 7, (2.0, 20.0), (8.0, 26.0), (1,), (2, 3, 4))]
+    folder = tmp_path / "moments"
+    write_dataset(
+        folder,
+        clips=[Clip("v1", "s1", 0, 30, None, None, None, split="validation")],
+        captions=[Caption("v1", 7, "a dog runs")],
+        sources=[Source("s1", "", "nowhere", "", 0)],
+        metadata=Metadata("me/moments", version="1.0.0", licence="cc-by-4.0"),
+        media=None,
+        official=OfficialLayout(moments=windows),
+    )
+    export(folder, "evaluation", tmp_path / "x")
+    (item,) = (json.loads(line) for line in (tmp_path / "x/items.jsonl").read_text().splitlines())
+    assert (item["qid"], item["query"], item["windows"]) == (7, "a dog runs", [[2.0, 8.0], [20.0, 26.0]])
+    (row,) = (json.loads(line) for line in (tmp_path / "x/windows.jsonl").read_text().splitlines())
+    filled = row | {"pred_relevant_windows": [[*window, 1 - place] for place, window in enumerate(item["windows"])]}
+    (tmp_path / "filled.jsonl").write_text(json.dumps(filled) + "\n")
+    report = evaluate(folder, tmp_path / "filled.jsonl", settings=EvaluationSettings(draws=10))
+    assert report.task == "moments"
+    assert report.scores["moments/map"].all.score == report.scores["moments/r1@0.5"].all.score == 1

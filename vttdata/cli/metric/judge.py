@@ -1,0 +1,127 @@
+"""Correct the scores of a judge by people's ratings (``vttdata metric judge``)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import (
+    DATASET,
+    FILE,
+    Command,
+    argument,
+    human_option,
+    json_option,
+    metric_inputs_options,
+    metric_option,
+    option,
+    out_option,
+    read_metric_inputs,
+    seed_option,
+    split_option,
+)
+from vttdata.errors import VttdataError
+
+
+@click.command(
+    "judge",
+    cls=Command,
+    notes=[
+        "The estimate of a system's mean is that of people's ratings, moved by the judge's mean over all captions less "
+        "that over the rated ones, as strongly as makes its interval shortest (prediction-powered inference): a judge "
+        "of any quality and scale leaves it unbiased where the rated captions are a random part of the system's. "
+        "Differences are paired by video. A system needs 20 rated captions for an interval.",
+        "A table of verdicts has the columns item (or video_id), system, score, judge, revision, prompt_digest and "
+        "date, and if known repeat, position and caption. A revision fixes the model: a date, a version or a digest; "
+        "'latest' and bare names are refused.",
+        "Controls need no people: --make-controls writes controls.csv, which the judge scores (item is the control's "
+        "id, system is empty), and the key to it; then DIR is one of the JUDGMENTS.",
+    ],
+    examples=[
+        "vttdata metric judge vttdata/trecvid-vtt --verdicts verdicts.csv --out judged",
+        "vttdata metric judge scores --candidates campaign/manifest.csv --references vttdata/msrvtt --metric cider-d",
+        "vttdata metric judge vttdata/msrvtt-degraded --make-controls controls",
+        "vttdata metric judge controls scores --verdicts verdicts.csv",
+    ],
+)
+@argument(
+    "judgments",
+    "JUDGMENTS...",
+    "Sets of judgments, as of 'metric test', and folders of controls.",
+    type=DATASET,
+    nargs=-1,
+    required=True,
+)
+@option("--verdicts FILE", "Verdicts of a judge.", type=FILE)
+@metric_option("A captioning metric that is the judge; may be repeated.", show_default="none")
+@out_option("Write judge.json and judge.md into this folder.", required=False)
+@json_option
+@option(
+    "--target population|items",
+    "Means over videos like these, of which the captions' are a sample, or over exactly these captions.",
+    type=click.Choice(["population", "items"]),
+    default="population",
+)
+@option("--make-controls DIR", "Write controls of a dataset for a judge into this folder, and stop.", type=FILE)
+@seed_option("Seed of the order of controls, and of the draws of videos.")
+@option(
+    "--candidates FILE",
+    "Captions of systems, a table with video_id, system and caption, for a table of judgments without texts.",
+    type=FILE,
+    group="Judgments",
+)
+@option(
+    "--references INPUT",
+    "Human captions, a dataset or a table with video_id and caption, for a table of judgments without them.",
+    type=DATASET,
+    group="Judgments",
+)
+@option(
+    "--offset N", "Number to add to the ids of judgments, where they are off.", type=int, default=0, group="Judgments"
+)
+@option("--leave-out SYSTEM", "A system that does not count; may be repeated.", multiple=True, group="Judgments")
+@human_option
+@split_option("The split of a dataset for controls.", show_default="test, or the only one", group="Judgments")
+@option(
+    "--tokenizer NAME", "Of captioning metrics: ptb-3.4.1, unicode or none.", default="ptb-3.4.1", group="Computation"
+)
+@metric_inputs_options
+def command(
+    judgments: tuple[str, ...], out: Path | None, as_json: bool, make_controls: Path | None, **options: Any
+) -> int:
+    """Estimate what people would say of systems from a judge's scores of all captions and people's of some.
+
+    Says of each system the judge's mean, people's and the corrected one with intervals, which share of ratings that
+    takes, and how far judge and people agree; ranks systems; and checks a judge by itself: controls, the same captions
+    again, places and lengths.
+    """
+    from vttdata.evaluate.meta.comparison import ComparisonSettings
+    from vttdata.evaluate.meta.judging import check_judge_folder, judge_systems
+
+    if make_controls is not None:
+        _make_controls(judgments, make_controls, split=options["split"], seed=options["seed"])
+        return DONE
+    if out is not None:
+        check_judge_folder(out)
+    inputs = read_metric_inputs(options)
+    given = {name: options.pop(name) for name in ("verdicts", "metrics", "target", "candidates", "references")}
+    report = judge_systems(judgments, **given, settings=ComparisonSettings(inputs=inputs, **options))
+    if out is not None:
+        report.write(out)
+    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
+    return DONE
+
+
+def _make_controls(judgments: tuple[str, ...], out: Path, *, split: str | None, seed: int) -> None:
+    from vttdata.evaluate.meta.controls import CONTROLS, KEY, make_controls
+    from vttdata.load.lookup import find_dataset
+
+    if len(judgments) > 1:
+        raise VttdataError("Controls are made of one dataset.")
+    counts = make_controls(find_dataset(judgments[0]), out, split=split, seed=seed)
+    pairs = ", ".join(f"{test} {number:,}" for test, number in counts.items())
+    print(f"{out / CONTROLS} is for the judge, {out / KEY} for you alone; pairs: {pairs}.")

@@ -1,0 +1,90 @@
+"""Task for inspect_ai over the documents of an export; its ``task.py`` calls `make_task`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, ContentText, ContentVideo
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState, generate
+
+from vttdata.evaluate.harness.scoring import ID_COLUMNS, log_answer, score_logged
+from vttdata.export.documents import HarnessTask, load_documents, load_task
+from vttdata.export.lmms_eval_utils import find_video
+from vttdata.text.questions import letters
+
+# What inspect_ai calls the formats of videos; others are given to a model as MP4, which reads what is inside.
+_FORMATS = {".mp4": "mp4", ".mov": "mov", ".mpeg": "mpeg", ".mpg": "mpeg"}
+_ITEM_COLUMNS = {"captioning": "rouge-l", "questions": "accuracy", "foils": "accuracy"}
+
+
+def make_task(folder: Path) -> Task:
+    """Return the task of an export.
+
+    Raises:
+        VttdataError: if a file of the export is missing.
+        FileNotFoundError: if a video is.
+    """
+    task, documents = load_task(folder), load_documents(folder)
+    samples = [_sample(task, document, find_video(document, folder)) for document in documents]
+    return Task(
+        dataset=MemoryDataset(samples, name=task.name),
+        solver=generate(),
+        scorer=vttdata_scorer(str(folder)),
+        metrics=[vttdata_scores(str(folder))],
+        name=task.name,
+    )
+
+
+def _sample(task: HarnessTask, document: Mapping[str, Any], video: str) -> Sample:
+    content = [
+        ContentVideo(video=video, format=_FORMATS.get(Path(video).suffix.lower(), "mp4")),
+        ContentText(text=document["prompt"]),
+    ]
+    is_captioning = task.kind == "captioning"
+    return Sample(
+        input=[ChatMessageUser(content=content)],
+        target=document["captions"] if is_captioning else letters(document["answer"] + 1)[-1],
+        choices=None if is_captioning else list(document["options"]),
+        id=str(document[ID_COLUMNS[task.kind]]),
+    )
+
+
+@metric  # type: ignore[untyped-decorator] # inspect_ai need not be installed
+def vttdata_scores(folder: str) -> Metric:
+    """Compute the scores that `vttdata evaluate` gives to the answers of all samples."""
+    task, documents = load_task(Path(folder)), _by_id(folder)
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        logged = [each.score.metadata for each in scores]
+        return score_logged(task, [documents[row[ID_COLUMNS[task.kind]]] for row in logged], logged)
+
+    return compute
+
+
+@scorer(metrics=[])  # type: ignore[untyped-decorator] # inspect_ai need not be installed
+def vttdata_scorer(folder: str) -> Scorer:
+    """Score the answer of a sample, and log it for `vttdata evaluate`.
+
+    A sample's value is whether its answer is right; of captions ROUGE-L, which a single caption has.
+    """
+    task, documents = load_task(Path(folder)), _by_id(folder)
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
+        document = documents[str(state.sample_id)]
+        logged = log_answer(task, document, state.output.completion)
+        value = score_logged(task, [document], [logged]).get(_ITEM_COLUMNS[task.kind], math.nan)
+        return Score(value=value, answer=state.output.completion, metadata=logged)
+
+    return score
+
+
+def _by_id(folder: str) -> dict[str, Mapping[str, Any]]:
+    column = ID_COLUMNS[load_task(Path(folder)).kind]
+    documents: Sequence[Mapping[str, Any]] = load_documents(Path(folder))
+    return {str(document[column]): document for document in documents}

@@ -1,0 +1,527 @@
+"""Correct a judge's scores of captions by people's ratings of some of them: ``vttdata metric judge``."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from vttdata.dataset.replace_folder import replace_folder
+from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.evaluate.meta.alignment import check_alignment
+from vttdata.evaluate.meta.comparison import ComparisonSettings, load_compared, score_metrics
+from vttdata.evaluate.meta.controls import ControlKey, count_control_wins, is_controls, read_key
+from vttdata.evaluate.meta.inputs import read_inputs
+from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.meta.stress import StressResult
+from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_verdicts
+from vttdata.evaluate.report import check_folder, plain_values, report_folder
+from vttdata.files.table_formats import Table, as_markdown, as_plain, printable
+from vttdata.json_types import JsonObject
+from vttdata.statistics.agreement import cohen_kappa
+from vttdata.statistics.arrays import Flags, Floats
+from vttdata.statistics.corrected_means import (
+    LEAST_RATINGS,
+    CorrectedMean,
+    CorrectedMeans,
+    MeanEstimate,
+    Target,
+    correct_means,
+)
+from vttdata.statistics.correlation import correlate
+from vttdata.statistics.hypothesis_tests import holm
+from vttdata.text.word_spans import find_words
+
+REPORT, MARKDOWN = "judge.json", "judge.md"
+_JUDGED = report_folder("a comparison of a judge with people", REPORT, MARKDOWN)
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far a judge and people agree on the captions that both rated.
+
+    Fields:
+        captions: number of them.
+        pearson, spearman, kendall: correlations of the scores.
+        kappa: Cohen's kappa of being above each side's median.
+        alpha: Krippendorff's alpha of scores that are standardised on each side, at the interval level.
+    """
+
+    captions: int
+    pearson: float
+    spearman: float
+    kendall: float
+    kappa: float
+    alpha: float
+
+    @classmethod
+    def of(cls, judge: Floats, people: Floats) -> Agreement:
+        """Compare finite scores, ``(n,)`` each."""
+        n = len(judge)
+        if n < 2 or np.ptp(judge) == 0 or np.ptp(people) == 0:
+            return cls(n, math.nan, math.nan, math.nan, math.nan, math.nan)
+        both = correlate(judge.tolist(), people.tolist())
+        kappa = cohen_kappa((judge > np.median(judge)).tolist(), (people > np.median(people)).tolist())
+        # Two raters of n standardised items: observed disagreement over that of all 2n values (mean 0, variance 1).
+        expected = 2 * 2 * n / (2 * n - 1)
+        alpha = 1 - 2 * (1 - both.pearson) / expected
+        return cls(n, both.pearson, both.spearman, both.kendall, kappa, alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemResult:
+    """Figures of a system: its mean corrected by people, its place, and how far judge and people agree on it.
+
+    Fields:
+        mean: see `CorrectedMean`.
+        places: best and worst place that differences with a corrected p below .05 leave, from 1.
+        agreement: of judge and people on the system's captions.
+    """
+
+    mean: CorrectedMean
+    places: tuple[int, int]
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Difference of two systems, the better one first: corrected, and by people alone; p-values by Holm, 1979."""
+
+    first: str
+    second: str
+    corrected: MeanEstimate
+    people: MeanEstimate
+    corrected_p: float
+
+
+@dataclass(slots=True)
+class JudgedSet:
+    """A judge on one set of judgments.
+
+    Fields:
+        name: of the set.
+        judge: model and revision, or metric.
+        human: which scores of people count, ``raw`` or ``z``.
+        agreement: over all captions that both rated; of several metrics with their sum by the powers of each system.
+        length: Pearson's r of words with the judge's standardised score less people's; 0 where the judge favours
+            neither long nor short captions, NaN where texts are not known.
+        systems: name -> figures, the best one first.
+        differences: of all pairs of systems.
+        notes: sentences on what was left out.
+    """
+
+    name: str
+    judge: str
+    human: str
+    agreement: Agreement
+    length: float
+    systems: dict[str, SystemResult]
+    differences: list[Difference]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChecks:
+    """What is known of a judge without people.
+
+    Fields:
+        prompt: digest.
+        dates: first and last day.
+        verdicts: number.
+        retest: of the same captions again; None without repeats.
+        shift: by the place at which captions were shown; None where it is not known.
+        controls: test -> how often the true caption scores above the other one.
+    """
+
+    prompt: str
+    dates: tuple[str, str]
+    verdicts: int
+    retest: Retest | None
+    shift: Shift | None
+    controls: Mapping[str, StressResult]
+
+
+@dataclass(slots=True)
+class JudgeReport:
+    """Result of `judge_systems`; `signatures` are those of metrics that were the judge, and of verdicts their file."""
+
+    target: Target
+    judges: dict[str, JudgeChecks] = field(default_factory=dict)
+    sets: list[JudgedSet] = field(default_factory=list)
+    signatures: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> JsonObject:
+        """Return plain values under the names of fields; NaN is None."""
+        values: JsonObject = plain_values(self)
+        return values
+
+    def as_text(self) -> str:
+        """Return the report for a terminal."""
+        return "\n\n".join(
+            "\n".join([*map(printable, lines), *(["", as_plain(table).rstrip("\n")] if table else [])])
+            for lines, table in self._sections()
+        )
+
+    def write(self, folder: Path) -> None:
+        """Write `REPORT` and `MARKDOWN` into a folder; replace earlier ones.
+
+        Raises:
+            VttdataError: if the folder holds anything else, or cannot be written.
+        """
+        check_judge_folder(folder)
+        with DescribeOSErrors(f"{folder}: cannot be written"), replace_folder(folder, _JUDGED) as partial:
+            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
+            (partial / REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
+            parts = [
+                f"## {lines[0]}\n\n"
+                + "".join(f"{line}\n\n" for line in lines[1:])
+                + (as_markdown(table) if table else "")
+                for lines, table in self._sections()
+            ]
+            text = "# A judge corrected by people\n\n" + "\n".join(parts)
+            (partial / MARKDOWN).write_text(text, encoding="utf-8", newline="\n")
+
+    def _sections(self) -> list[tuple[list[str], Table | None]]:
+        sections: list[tuple[list[str], Table | None]] = []
+        for name, checks in self.judges.items():
+            sections.append(_describe_judge(name, checks))
+        for judged in self.sets:
+            sections += _describe_set(judged, self.target)
+        sections.append((["Conditions", *(f"Signature: {text}" for text in self.signatures.values())], None))
+        return sections
+
+
+def check_judge_folder(folder: Path) -> None:
+    """Check that a folder holds nothing but an earlier report.
+
+    Raises:
+        VttdataError: if it holds something else, or lies in a dataset.
+    """
+    check_folder(folder, _JUDGED)
+
+
+def judge_systems(
+    inputs: Sequence[str | os.PathLike[str]],
+    verdicts: str | os.PathLike[str] | None = None,
+    metrics: Sequence[str] = (),
+    *,
+    target: Target = "population",
+    candidates: Path | None = None,
+    references: str | None = None,
+    settings: ComparisonSettings | None = None,
+) -> JudgeReport:
+    """Estimate what people would say of systems from a judge's scores of all captions and people's of some.
+
+    Args:
+        inputs: sets of judgments, see `evaluate_metrics`, and folders of controls, see `make_controls`.
+        verdicts: table of a judge, see `read_verdicts`.
+        metrics: metrics that are the judges instead, by name.
+        target: what means are of, see `correct_means`.
+        candidates: table of the captions of systems, for judgments without texts; a judge may score those that people
+            did not rate.
+        references: dataset or table of human captions, for metrics and judgments without them.
+        settings: how judgments and captions are read.
+
+    Raises:
+        VttdataError: if something cannot be read, a verdict is about another caption than people rated, or nothing can
+            be compared.
+    """
+    if (verdicts is None) == (not metrics):
+        raise VttdataError("Name the table of a judge (--verdicts) or a metric that is the judge (--metric).")
+    settings = settings or ComparisonSettings()
+    names = [os.fspath(name) for name in inputs]
+    controls = [name for name in names if is_controls(Path(name))]
+    if controls and verdicts is None:
+        raise VttdataError("Controls are for the verdicts of a judge; 'vttdata metric test' has those of metrics.")
+    read = read_inputs(
+        [name for name in names if name not in controls],
+        candidates=candidates,
+        references=references,
+        offset=settings.offset,
+        split=settings.split,
+    )
+    if read.pairs:
+        raise VttdataError(
+            f"{read.pairs[0].name}: has no judgments by people; 'vttdata metric test' compares metrics on it."
+        )
+    report = JudgeReport(target)
+    tables = [_choose(table, settings) for table in read.judgments]
+    if verdicts is not None:
+        _add_judges(report, Path(verdicts), tables, [read_key(Path(name)) for name in controls], settings)
+    else:
+        _add_metrics(report, metrics, tables, read.datasets, settings)
+    return report
+
+
+def _add_judges(
+    report: JudgeReport,
+    file: Path,
+    tables: Sequence[JudgmentTable],
+    keys: Sequence[ControlKey],
+    settings: ComparisonSettings,
+) -> None:
+    for judge in read_verdicts(file):
+        report.judges[judge.name] = _check_judge(judge, keys, settings)
+        report.signatures[judge.name] = f"judge:{judge.name}|prompt:{judge.prompt}|file:{file.name}"
+        report.sets += [_judge_set(join_verdicts(table, judge, file), judge.name, report.target) for table in tables]
+
+
+def _add_metrics(
+    report: JudgeReport,
+    metrics: Sequence[str],
+    tables: Sequence[JudgmentTable],
+    datasets: Sequence[Path],
+    settings: ComparisonSettings,
+) -> None:
+    unavailable: dict[str, str] = {}
+    compared = load_compared(metrics, {}, datasets, settings, unavailable)
+    family_of = {column: metric for metric in compared.families for column in metric.columns}
+    for table in tables:
+        scores = {
+            name: column.items
+            for name, column in score_metrics(table, compared.families, unavailable).items()
+            if compared.is_wanted(name, family_of[name].name)
+        }
+        for name, items in scores.items():
+            report.sets.append(_judge_set(_Judged(table, items[:, np.newaxis]), name, report.target))
+            report.signatures[family_of[name].name] = family_of[name].signature()
+        if len(scores) > 1:
+            together = np.stack(list(scores.values()), axis=1)
+            report.sets.append(_judge_set(_Judged(table, together), " and ".join(scores), report.target))
+    for name, reason in unavailable.items():
+        raise VttdataError(f"{name} is unavailable: {reason}")
+
+
+def _choose(table: JudgmentTable, settings: ComparisonSettings) -> JudgmentTable:
+    """Return the rows that count, after a check that ids lead to the captions that people rated."""
+    check_alignment(table)
+    chosen = table.without(
+        [system for system in settings.leave_out if system in table.systems], people=not settings.human
+    )
+    if "" in {system for system, judged in zip(chosen.systems, chosen.judged, strict=True) if judged}:
+        raise VttdataError(f"{table.name}: captions have no systems, whose means a judge could estimate.")
+    return chosen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """Rows of a table, with those that only the judge scored, and the scores of k judges, ``(n, k)``, NaN for none."""
+
+    table: JudgmentTable
+    scores: Floats
+    notes: tuple[str, ...] = ()
+
+
+def join_verdicts(table: JudgmentTable, judge: Judge, file: Path) -> _Judged:
+    """Return a table with a judge's scores; captions of its systems that only the judge scored are added.
+
+    Raises:
+        VttdataError: if no verdict is about a caption that people rated, or one is about another text.
+    """
+    row_of = {key: row for row, key in enumerate(zip(table.systems, table.video_ids, strict=True))}
+    if len(row_of) < len(table.systems):
+        twice = next(key for key, n in Counter(zip(table.systems, table.video_ids, strict=True)).items() if n > 1)
+        raise VttdataError(
+            f"{table.name}: {twice[0][:60]!a} has several captions of {twice[1][:60]!a}; verdicts are about one."
+        )
+    for verdict in judge.verdicts:
+        row = row_of.get((verdict.system, verdict.item))
+        known = None if row is None else table.candidates[row]
+        if verdict.caption is not None and known is not None and verdict.caption.split() != known.split():
+            raise VttdataError(
+                f"{file}:{verdict.line}: the caption of {verdict.item[:60]!a} by {verdict.system[:60]!a} is "
+                f"{verdict.caption[:60]!a}, and people rated {known[:60]!a}."
+            )
+    scores = judge.scores()
+    systems = set(table.systems)
+    added = [key for key in scores if key not in row_of and key[0] in systems]
+    if not any(key in row_of and table.judged[row_of[key]] for key in scores):
+        row = int(table.judged.argmax())
+        raise VttdataError(
+            f"{file}: no verdict of {judge.name[:80]} is about a caption that people rated in {table.name}; the first "
+            f"is about {judge.verdicts[0].item[:60]!a} by {judge.verdicts[0].system[:60]!a}, and the first rated one "
+            f"about {table.video_ids[row][:60]!a} by {table.systems[row][:60]!a}."
+        )
+    texts = {(verdict.system, verdict.item): verdict.caption for verdict in judge.verdicts}
+    source_of = dict(zip(table.video_ids, table.sources.tolist(), strict=True))
+    for _, item in added:
+        source_of.setdefault(item, len(source_of) + len(table.sources))
+    empty = np.full(len(added), math.nan)
+    joined = dataclasses.replace(
+        table,
+        video_ids=[*table.video_ids, *(item for _, item in added)],
+        systems=[*table.systems, *(system for system, _ in added)],
+        candidates=[*table.candidates, *(texts[key] for key in added)],
+        references=[*table.references, *(() for _ in added)],
+        raw=np.append(table.raw, empty),
+        z=np.append(table.z, empty),
+        assessments=np.append(table.assessments, np.zeros(len(added), np.int64)),
+        human=np.append(table.human, np.zeros(len(added), np.bool_)),
+        sources=np.append(table.sources, np.array([source_of[item] for _, item in added], np.int64)),
+        ratings=None,
+    )
+    keys = zip(joined.systems, joined.video_ids, strict=True)
+    strangers = sorted({system for system, _ in scores if system and system not in systems})
+    notes = (
+        (f"Systems that people did not rate, left out: {len(strangers):,} (first {strangers[0][:60]!a}).",)
+        if strangers
+        else ()
+    )
+    return _Judged(joined, np.array([[scores.get(key, math.nan)] for key in keys]), notes)
+
+
+def _judge_set(judged: _Judged, judge: str, target: Target) -> JudgedSet:
+    table = judged.table
+    human = table.headline.human if table.headline.human in table.human_scores else "raw"
+    people = table.human_scores[human]
+    scored = np.isfinite(judged.scores).all(axis=1)
+    both = scored & ~np.isnan(people)
+    notes = [*table.notes, *judged.notes]
+    unscored = int((~np.isnan(people) & ~scored).sum())
+    if unscored:
+        notes.append(f"Rated captions without a score by the judge, left out: {unscored:,}.")
+    every = np.array(table.systems, dtype=object)
+    rated = Counter(every[both].tolist())
+    names = sorted(rated)
+    if not names:
+        raise VttdataError(f"{table.name}: {judge[:80]} has no score of a caption that people rated.")
+    few = [name for name in names if rated[name] < LEAST_RATINGS]
+    if few:
+        notes.append(
+            f"No interval is given for {len(few):,} of {len(names):,} systems with fewer than {LEAST_RATINGS} rated "
+            f"captions (first {few[0][:60]!a} with {rated[few[0]]})."
+        )
+    rows = scored & np.isin(every, names)
+    number_of = {name: number for number, name in enumerate(names)}
+    groups = np.array([number_of[name] for name in every[rows]], dtype=np.int64)
+    _, sources = np.unique(table.sources[rows], return_inverse=True)
+    means = correct_means(judged.scores[rows], people[rows], groups, sources.astype(np.int64), target=target)
+    combined = judged.scores[:, 0].copy()
+    if judged.scores.shape[1] > 1:
+        powers = np.array([mean.power for mean in means.means])
+        combined[rows] = (judged.scores[rows] * powers[groups]).sum(axis=1)
+    differences = _differences(names, means)
+    systems = {
+        name: SystemResult(
+            means.means[number_of[name]],
+            _places(name, len(names), differences),
+            Agreement.of(combined[both & (every == name)], people[both & (every == name)]),
+        )
+        for name in sorted(names, key=lambda name: -means.means[number_of[name]].corrected.value)
+    }
+    agreement = Agreement.of(combined[both], people[both])
+    length = _length_bias(table, combined, people, both)
+    return JudgedSet(table.name, judge, human, agreement, length, systems, differences, notes)
+
+
+def _differences(names: Sequence[str], means: CorrectedMeans) -> list[Difference]:
+    order = sorted(range(len(names)), key=lambda number: -means.means[number].corrected.value)
+    pairs = list(itertools.combinations(order, 2))
+    corrected = {pair: means.difference(*pair) for pair in pairs}
+    adjusted = holm({f"{a} {b}": value.p for (a, b), value in corrected.items() if not math.isnan(value.p)})
+    return [
+        Difference(
+            names[a], names[b], corrected[a, b], means.difference(a, b, judge=False), adjusted.get(f"{a} {b}", math.nan)
+        )
+        for a, b in pairs
+    ]
+
+
+def _places(name: str, number: int, differences: Sequence[Difference]) -> tuple[int, int]:
+    decided = [one for one in differences if one.corrected_p < _ALPHA]
+    return (
+        1 + sum(one.second == name for one in decided),
+        number - sum(one.first == name for one in decided),
+    )
+
+
+def _length_bias(table: JudgmentTable, judge: Floats, people: Floats, rows: Flags) -> float:
+    chosen = [row for row in np.flatnonzero(rows).tolist() if table.candidates[row] is not None]
+    if len(chosen) < 3:
+        return math.nan
+    words = np.array([len(find_words(table.candidates[row] or "")) for row in chosen], dtype=np.float64)
+    sides = [scores[chosen] for scores in (judge, people)]
+    if any(np.ptp(values) == 0 for values in (words, *sides)):
+        return math.nan
+    residual = np.subtract(*((values - values.mean()) / values.std() for values in sides))
+    return float(np.corrcoef(words, residual)[0, 1]) if np.ptp(residual) > 0 else 0.0
+
+
+def _check_judge(judge: Judge, keys: Sequence[ControlKey], settings: ComparisonSettings) -> JudgeChecks:
+    scores = {item: score for (system, item), score in judge.scores().items() if not system}
+    controls: dict[str, StressResult] = {}
+    for key in keys:
+        controls |= count_control_wins(key, scores, seed=settings.seed, draws=settings.draws)
+    return JudgeChecks(judge.prompt, judge.dates, len(judge.verdicts), judge.retest(), judge.position_shift(), controls)
+
+
+def _describe_judge(name: str, checks: JudgeChecks) -> tuple[list[str], Table | None]:
+    lines = [name, f"Prompt {checks.prompt}; verdicts: {checks.verdicts:,}, {' to '.join(sorted(set(checks.dates)))}."]
+    if checks.retest is None:
+        lines.append("No caption was judged again, so that nobody knows how far verdicts repeat.")
+    else:
+        lines.append(
+            f"Of {checks.retest.captions:,} captions judged again, {checks.retest.equal:.1%} got the same score "
+            f"(r of two runs {checks.retest.correlation:.3f})."
+        )
+    if checks.shift is not None:
+        lines.append(
+            f"Of {checks.shift.captions:,} captions shown at two places, the later one scores "
+            f"{checks.shift.value:+.3f} (standard error {checks.shift.error:.3f})."
+        )
+    if not checks.controls:
+        lines.append("No controls were judged; 'vttdata metric judge DATASET --make-controls DIR' writes some.")
+        return lines, None
+    table: list[list[object]] = [["true caption above", "pairs", "share", "low", "high", "ties", "below"]]
+    for test, result in checks.controls.items():
+        above = result.above
+        table.append([test, above.items, above.score, above.low, above.high, result.ties, result.below])
+    return lines, table
+
+
+def _describe_set(judged: JudgedSet, target: Target) -> list[tuple[list[str], Table | None]]:
+    agreement = judged.agreement
+    what = "videos like these" if target == "population" else "exactly these captions"
+    lines = [
+        f"{judged.name}: {judged.judge} corrected by people",
+        f"Judge and people ({judged.human}) on {agreement.captions:,} captions: r {agreement.pearson:.3f}, rho "
+        f"{agreement.spearman:.3f}, tau-b {agreement.kendall:.3f}, kappa of halves {agreement.kappa:.3f}, alpha "
+        f"{agreement.alpha:.3f}. r of words with judge less people: {judged.length:.3f}.",
+        f"95 % intervals are of means over {what}; share: ratings needed of those that people alone need.",
+        *judged.notes,
+    ]
+    head = ["system", "places", "captions", "rated", "judge", "people", "low", "high"]
+    table: list[list[object]] = [[*head, "corrected", "low", "high", "share", "r", "kappa", "alpha"]]
+    for name, result in judged.systems.items():
+        mean, places = result.mean, "-".join(map(str, sorted(set(result.places))))
+        cells = [estimate for one in (mean.people, mean.corrected) for estimate in (one.value, one.low, one.high)]
+        of_system = result.agreement
+        table.append(
+            [
+                *(name, places, mean.items, mean.rated, mean.judge, *cells, mean.share),
+                *(of_system.pearson, of_system.kappa, of_system.alpha),
+            ]
+        )
+    sections: list[tuple[list[str], Table | None]] = [(lines, table)]
+    if len(judged.systems) > 1:
+        neighbours = list(itertools.pairwise(judged.systems))
+        rows: list[list[object]] = [["better", "worse", "difference", "low", "high", "p (Holm)", "people alone", "p"]]
+        rows += [
+            [
+                *(one.first, one.second, one.corrected.value, one.corrected.low, one.corrected.high, one.corrected_p),
+                *(one.people.value, one.people.p),
+            ]
+            for one in judged.differences
+            if (one.first, one.second) in neighbours
+        ]
+        sections.append(([f"{judged.name}: neighbours in the ranking"], rows))
+    return sections

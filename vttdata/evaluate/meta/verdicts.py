@@ -1,0 +1,206 @@
+"""Read the verdicts of a judge, usually a language model, on captions, and check the judge by itself.
+
+A verdict says which model gave it, at which revision and by which prompt, since scores move with all three.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from vttdata.errors import VttdataError
+from vttdata.files.csv_safety import unescape_formula
+from vttdata.files.tables import Columns, read_number, read_table, required_text
+
+_ITEM, _REVISION, _PROMPT = ("item", "video_id"), ("revision", "model_revision"), ("prompt_digest", "prompt")
+_TEXT = ("caption", "candidate")
+_NAMED = ("system", "judge", "date", "repeat", "position", "score")
+# What a name that moves to another model is made of, and what a fixed one has: a date, a version or a digest.
+_FLOATING = re.compile(r"(?:^|[-_:@/ ])(?:latest|main|master|head|preview|stable|default|current)(?:$|[-_:@/ ])", re.I)
+_FIXED = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d+\.\d+\.\d+|(?<![0-9a-z])[0-9a-f]{7,}(?![0-9a-z])", re.I)
+_DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{8,64}", re.I)
+
+
+class Verdict(NamedTuple):
+    """Score of a caption by a judge.
+
+    Fields:
+        item: what the caption is about, or the id of a control.
+        system: author of the caption; empty for controls.
+        score: on the judge's own scale, higher for better.
+        repeat: number of the run.
+        position: place at which the judge was shown the caption among others; None where it is not known.
+        caption: text that was judged; None where the table does not say.
+        line: of the table.
+    """
+
+    item: str
+    system: str
+    score: float
+    repeat: str
+    position: float | None
+    caption: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retest:
+    """What a judge says of the same captions again: captions, share of equal scores, Pearson's r of two runs."""
+
+    captions: int
+    equal: float
+    correlation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Mean difference of scores of the same captions at the later and the earlier place, in units of the judge."""
+
+    captions: int
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """A judge with all its verdicts.
+
+    Fields:
+        name: model and revision.
+        prompt: digest of the prompt.
+        dates: first and last day.
+        verdicts: in the order of the table.
+    """
+
+    name: str
+    prompt: str
+    dates: tuple[str, str]
+    verdicts: Sequence[Verdict]
+
+    def scores(self) -> dict[tuple[str, str], float]:
+        """Return (system, item) -> mean over repeats."""
+        by_caption: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+        for verdict in self.verdicts:
+            by_caption[verdict.system, verdict.item].append(verdict.score)
+        return {key: math.fsum(values) / len(values) for key, values in by_caption.items()}
+
+    def retest(self) -> Retest | None:
+        """Compare the first two runs of each caption; None without repeats."""
+        first, second = self._two_runs(lambda verdict: verdict.repeat)
+        if not len(first):
+            return None
+        varies = len(first) > 1 and np.ptp(first) > 0 and np.ptp(second) > 0
+        r = float(np.corrcoef(first, second)[0, 1]) if varies else math.nan
+        return Retest(len(first), float((first == second).mean()), r)
+
+    def position_shift(self) -> Shift | None:
+        """Compare scores of the same captions at two places; None where no caption was shown at two."""
+        first, second = self._two_runs(lambda verdict: verdict.position)
+        if not len(first):
+            return None
+        differences = second - first
+        error = float(differences.std(ddof=1)) / math.sqrt(len(first)) if len(first) > 1 else math.nan
+        return Shift(len(first), float(differences.mean()), error)
+
+    def _two_runs(self, key: Callable[[Verdict], str | float | None]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of each caption at the lowest two values of a key."""
+        runs: defaultdict[tuple[str, str], dict[str | float, list[float]]] = defaultdict(dict)
+        for verdict in self.verdicts:
+            value = key(verdict)
+            if value is not None:
+                runs[verdict.system, verdict.item].setdefault(value, []).append(verdict.score)
+        pairs = [
+            [math.fsum(of_caption[run]) / len(of_caption[run]) for run in sorted(of_caption, key=_run_order)[:2]]
+            for of_caption in runs.values()
+            if len(of_caption) > 1
+        ]
+        both = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
+
+def _run_order(run: str | float) -> tuple[float, str]:
+    try:
+        return float(run), ""
+    except ValueError:
+        return math.inf, str(run)
+
+
+def read_verdicts(file: Path) -> list[Judge]:
+    """Read a table of verdicts.
+
+    Columns: ``item`` (or ``video_id``), ``score``, ``judge``, ``revision`` (or ``model_revision``), ``prompt_digest``
+    and ``date``; if known ``system``, ``repeat``, ``position`` and ``caption``. A revision is a date, a version or a
+    digest, alone or in a name; a name that may mean another model tomorrow is refused.
+
+    Returns:
+        The judges, a model at a revision each, in the order of the table.
+
+    Raises:
+        VttdataError: if it cannot be read, a verdict is not complete, a judge has two prompts, or a caption has two
+            verdicts of one run.
+    """
+    columns = Columns(
+        (*_ITEM, *_NAMED, *_REVISION, *_PROMPT, *_TEXT),
+        [_ITEM, ("score",), ("judge",), _REVISION, _PROMPT, ("date",)],
+        ("score", "position"),
+    )
+    verdicts: dict[str, list[Verdict]] = {}
+    prompts: dict[str, str] = {}
+    dates: dict[str, set[str]] = {}
+    seen: dict[tuple[str, str, str, str], int] = {}
+    for line, row in read_table(file, columns):
+
+        def text(names: Sequence[str], line: int = line, row: Mapping[str, object] = row) -> str:
+            present = next((name for name in names if row.get(name) is not None), names[0])
+            return unescape_formula(required_text(file, line, row, present))
+
+        where = f"{file}:{line}"
+        revision, prompt, date = text(_REVISION), text(_PROMPT), text(("date",))
+        name = f"{text(('judge',))} {revision}"
+        if _FLOATING.search(revision) or not _FIXED.search(revision):
+            raise VttdataError(
+                f"{where}: '{revision[:60]}' does not fix a model: name a date, a version or a digest as its revision."
+            )
+        if not _DIGEST.fullmatch(prompt):
+            raise VttdataError(f"{where}: the prompt's digest is '{prompt[:40]}', not 8 to 64 hexadecimal digits.")
+        if prompts.setdefault(name, prompt) != prompt:
+            raise VttdataError(
+                f"{where}: {name[:80]} has two prompts, {prompts[name][:16]} and {prompt[:16]}; put each into a table "
+                "of its own."
+            )
+        try:
+            dates.setdefault(name, set()).add(datetime.date.fromisoformat(date[:10]).isoformat())
+        except ValueError:
+            raise VttdataError(f"{where}: the date is '{date[:40]}', not like 2026-01-31.") from None
+        system, repeat = (
+            str(row.get(column)) if row.get(column) is not None else "" for column in ("system", "repeat")
+        )
+        caption = next((unescape_formula(str(row[key])) for key in _TEXT if row.get(key) is not None), None)
+        position = None if row.get("position") is None else read_number(file, line, "position", row["position"])
+        verdict = Verdict(
+            text(_ITEM),
+            unescape_formula(system),
+            read_number(file, line, "score", row["score"]),
+            repeat,
+            position,
+            caption,
+            line,
+        )
+        before = seen.setdefault((name, verdict.system, verdict.item, repeat), line)
+        if before != line:
+            raise VttdataError(
+                f"{where}: {verdict.item[:80]!a} has a verdict of the same run on line {before}; number runs in a "
+                "column 'repeat'."
+            )
+        verdicts.setdefault(name, []).append(verdict)
+    if not verdicts:
+        raise VttdataError(f"{file}: contains no verdicts.")
+    return [Judge(name, prompts[name], (min(dates[name]), max(dates[name])), rows) for name, rows in verdicts.items()]

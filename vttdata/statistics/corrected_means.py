@@ -1,0 +1,212 @@
+"""Means of people's ratings when a judge rated everything and people a part: judge scores corrected by people.
+
+Of each group of items, such as a system's captions, the estimate is the mean of people's ratings plus `power` times the
+difference between the judge's mean over all items and over the rated ones (prediction-powered inference: Angelopoulos
+et al., Science 2023; with the power tuned: Angelopoulos, Duchi and Zrnic, arXiv:2311.01453). A judge of any quality and
+on any scale leaves the estimate unbiased where the rated items are a random part; the better it orders the items of a
+group, the fewer ratings are needed. Several judges correct together, with a power each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from vttdata.statistics.arrays import Flags, Floats, Integers
+from vttdata.statistics.hypothesis_tests import scipy_stats
+
+Target = Literal["population", "items"]
+"""What a mean is of: videos like these, of which the items are a sample, or exactly these items."""
+
+LEAST_RATINGS = 20
+"""With fewer rated items, or items of fewer sources, no interval is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEstimate:
+    """Estimate of a mean or of a difference of two, with its 95 % interval and two-sided p-value of being 0.
+
+    Fields:
+        value: in units of people's ratings.
+        low, high: ends of the interval, NaN where there are too few ratings for one.
+        p: NaN likewise.
+        error: standard error.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorrectedMean:
+    """Mean of a group of items.
+
+    Fields:
+        items: number of items that the judge rated.
+        rated: number of them that people rated, too.
+        power: units of people's ratings that a unit of each judge's counts; 0 where a judge tells nothing.
+        correlation: Pearson's r of people and the judge, or the sum of judges by their powers, on the rated items; NaN
+            where one does not vary.
+        judge: mean over all items of the judge on its own scale, or of the sum of judges by their powers.
+        people: by people's ratings alone.
+        corrected: by both.
+        share: ratings that the corrected mean needs of those that people alone need for the same interval.
+    """
+
+    items: int
+    rated: int
+    power: tuple[float, ...]
+    correlation: float
+    judge: float
+    people: MeanEstimate
+    corrected: MeanEstimate
+    share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Influence:
+    """Value of an estimate, and by how much each source moves it, ``(sources,)``, corrected for fitted parameters."""
+
+    value: float
+    by_source: Floats
+    sources: Flags
+    parameters: int
+
+    def minus(self, other: _Influence) -> _Influence:
+        return _Influence(
+            self.value - other.value,
+            self.by_source - other.by_source,
+            self.sources | other.sources,
+            max(self.parameters, other.parameters),
+        )
+
+    def estimate(self) -> MeanEstimate:
+        number = int(self.sources.sum())
+        freedom = number - self.parameters
+        if number < LEAST_RATINGS:
+            return MeanEstimate(self.value, math.nan, math.nan, math.nan, math.nan)
+        error = math.sqrt(float((self.by_source**2).sum()) * number / freedom)
+        if error == 0:
+            return MeanEstimate(self.value, self.value, self.value, math.nan if self.value == 0 else 0.0, 0.0)
+        t = scipy_stats().t
+        reach = float(t.ppf(0.975, freedom)) * error
+        p = float(2 * t.sf(abs(self.value) / error, freedom))
+        return MeanEstimate(self.value, self.value - reach, self.value + reach, p, error)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    people: _Influence
+    corrected: _Influence
+    summary: tuple[int, int, tuple[float, ...], float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorrectedMeans:
+    """Means of groups of items, see `correct_means`.
+
+    Fields:
+        means: of each group; the group's number is its place.
+    """
+
+    means: Sequence[CorrectedMean]
+    _groups: Sequence[_Group]
+
+    def difference(self, first: int, second: int, *, judge: bool = True) -> MeanEstimate:
+        """Return how much higher the first group's mean is, paired by source; without `judge` by people alone."""
+        one, other = self._groups[first], self._groups[second]
+        return (one.corrected.minus(other.corrected) if judge else one.people.minus(other.people)).estimate()
+
+
+def correct_means(
+    judge: Floats,
+    people: Floats,
+    groups: Integers,
+    sources: Integers,
+    *,
+    target: Target = "population",
+    power: Floats | None = None,
+) -> CorrectedMeans:
+    """Estimate the mean of people's ratings of each group of items.
+
+    The rated items of a group are taken as drawn at random from its items. Intervals are robust to what items of one
+    source have in common, and use Student's t.
+
+    Args:
+        judge: scores of the n items by the judge, ``(n,)``, or by k judges, ``(n, k)``; finite.
+        people: ratings by people, ``(n,)``, NaN where nobody rated the item.
+        groups: group of each item, from 0, each of which has at least one rated item.
+        sources: original video of each item, from 0.
+        target: what the means are of.
+        power: of each judge, ``(k,)``, used for all groups; by default those of each group that make its standard error
+            smallest where items are independent (0 is people alone, 1 the first paper's estimate on a common scale).
+
+    Raises:
+        ValueError: if a group has no rated item, or a score of the judge is not finite.
+        VttdataError: if SciPy is not installed.
+    """
+    if not np.isfinite(judge).all():
+        raise ValueError("the judge's scores must be finite")
+    judges = judge if judge.ndim == 2 else judge[:, np.newaxis]
+    number = int(sources.max(initial=-1)) + 1
+    made = []
+    for group in range(int(groups.max(initial=-1)) + 1):
+        rows = groups == group
+        if np.isnan(people[rows]).all():
+            raise ValueError(f"group {group} has no rated item")
+        made.append(_make_group(judges[rows], people[rows], sources[rows], number, target, power))
+    means = []
+    for group_of in made:
+        alone, corrected = group_of.people.estimate(), group_of.corrected.estimate()
+        share = (corrected.error / alone.error) ** 2 if alone.error > 0 else math.nan
+        means.append(CorrectedMean(*group_of.summary, alone, corrected, share))
+    return CorrectedMeans(means, made)
+
+
+def _make_group(
+    judges: Floats, people: Floats, sources: Integers, number: int, target: Target, power: Floats | None
+) -> _Group:
+    rated = ~np.isnan(people)
+    n, items = int(rated.sum()), len(people)
+    # Of exactly these items, those that are rated have no error.
+    finite = math.sqrt(1 - n / items) if target == "items" else 1.0
+
+    def by_source(values: Floats, rows: Flags) -> Floats:
+        columns = [np.bincount(sources[rows], column, number) for column in np.atleast_2d(values.T)]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    has_rated = np.bincount(sources[rated], minlength=number) > 0
+    mean, of_rated, of_items = float(people[rated].mean()), judges[rated].mean(axis=0), judges.mean(axis=0)
+    of_people = by_source((people[rated] - mean) / n, rated)[:, 0] * finite
+    gain = -by_source((judges[rated] - of_rated) / n, rated) * finite
+    if target == "population":
+        gain += by_source((judges - of_items) / items, np.ones(items, dtype=np.bool_))
+    fitted = 0
+    if power is None:
+        # Covariances with people are known of rated items only, those of the judges of all items: with the rated
+        # ones alone, a judge of which they have two or three values other than 0 would fit these.
+        centred = judges - of_items
+        scale = np.sqrt((centred**2).mean(axis=0))
+        centred /= np.where(scale > 0, scale, 1)
+        covariance = (people[rated] - mean) @ (centred[rated] - centred[rated].mean(axis=0)) / max(n - 1, 1)
+        spread = centred.T @ centred / max(items - 1, 1)
+        inverse = np.linalg.pinv(spread, rcond=1e-8, hermitian=True)
+        power = covariance @ inverse / np.where(scale > 0, scale, 1) if n < items else np.zeros(len(scale))
+        fitted = np.linalg.matrix_rank(inverse, hermitian=True) if n < items else 0
+    combined = judges[:, 0] if judges.shape[1] == 1 else judges @ power
+    r = math.nan
+    if n > 1 and np.ptp(combined[rated]) > 0 and np.ptp(people[rated]) > 0:
+        r = float(np.corrcoef(combined[rated], people[rated])[0, 1])
+    value = mean + float((of_items - of_rated) @ power)
+    return _Group(
+        _Influence(mean, of_people, has_rated, 1),
+        _Influence(value, of_people + gain @ power, has_rated, 1 + int(fitted)),
+        (items, n, tuple(power.tolist()), r, float(combined.mean())),
+    )
