@@ -47,7 +47,7 @@ def captions(videos: int = 160) -> dict[str, list[str]]:
 def test_caption_and_foil_differ_in_one_span() -> None:
     given = captions()
     mined = mine_foils(given, seed=3)
-    assert len(mined.pairs) > 30
+    assert len(mined.pairs) > 40
     for pair in mined.pairs:
         assert pair.caption in given[pair.video_id]
         start, end = pair.swap.start, pair.swap.end
@@ -101,7 +101,7 @@ def test_several_choices_are_balanced_together_and_do_not_depend_on_the_order(
     videos = group_texts_by_video(captions(240))
     first = mine_videos(videos, LanguageTools.load(), settings=FoilSettings(), seed=0)
     assert len(sizes) > 4
-    assert len({pair.video_id for pair in first.pairs}) == len(first.pairs) > 45
+    assert len({pair.video_id for pair in first.pairs}) == len(first.pairs) > 60
     chosen = {pair.video_id for pair in first.pairs}
     assert [pair.video_id for pair in first.pairs] == [v.video_id for v in videos if v.video_id in chosen]
     true, false = (Counter(getattr(pair.swap, side) for pair in first.pairs) for side in ("word", "foil_word"))
@@ -149,8 +149,8 @@ def test_words_of_another_topic_give_random_foils_away_and_not_balanced_ones() -
     videos = topical_videos()
     assert associate(videos, "random")[1] > 0.75
     pairs, accuracy = associate(videos, "balanced")
-    assert pairs > 60
-    assert accuracy < 0.65
+    assert pairs > 150
+    assert accuracy < 0.6
 
 
 @pytest.fixture

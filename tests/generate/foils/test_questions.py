@@ -281,7 +281,7 @@ def test_concepts_as_frequent_as_the_true_one_are_preferred() -> None:
     assert {edit.swaps[0][1].foil_concept for edit in edits} == {*"cdefgh"}
 
 
-@pytest.mark.parametrize(("options", "min_pairs"), [(2, 50), (4, 100)])
+@pytest.mark.parametrize(("options", "min_pairs"), [(2, 500), (4, 100)])
 def test_questions_learn_from_fewer_pairs(options: int, min_pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = set()
 

@@ -39,10 +39,8 @@ def test_pairs_and_words_are_used_about_as_often_in_both_directions(options: lis
     true, foil = Counter(option.word for option in chosen), Counter(option.foil_word for option in chosen)
     of_pairs = [abs(pairs[pair] - pairs[pair[::-1]]) - 1 for pair in itertools.combinations("abcd", 2)]
     of_words = [abs(true[word] - foil[word]) - 2 for word in "abcd"]
-    # Sums are those of pairs that were turned around by lot.
-    by_lot = 4 * len(options) ** 0.5
     for excesses, share in ((of_pairs, 0.02), (of_words, 0.03)):
-        assert max(excesses) <= 2 * share * len(chosen) + 1 + by_lot
+        assert sum(max(0, excess) for excess in excesses) <= 2 * share * len(chosen) + 1
     assert max(Counter(option.unit for option in chosen).values(), default=1) == 1
 
 
@@ -90,8 +88,7 @@ def test_association_is_right_on_half() -> None:
     ]
     chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=1.0)]
     assert len(chosen) > 70
-    of_lots = 3 * len(chosen) ** 0.5
-    assert abs(sum(np.sign(option.further[0]) for option in chosen)) <= 0.05 * len(chosen) + of_lots
+    assert abs(sum(np.sign(option.further[0]) for option in chosen)) <= 0.05 * len(chosen) + 10
 
 
 def test_word_beside_another_is_as_often_true_as_false() -> None:
@@ -124,10 +121,9 @@ def test_what_an_adversary_learns_from_the_choice_is_balanced() -> None:
     share = 0.02
     careless = balance_foils(options, seed=0, pair_share=1.0, imbalance=share)
     chosen = balance_foils(options, seed=0, pair_share=1.0, imbalance=share, learn=learn)
-    assert choices
+    assert choices[0] == careless
     assert margins[careless].mean() > 0.3
-    of_lots = 2 * len(chosen) ** -0.5
-    assert abs(margins[chosen].mean()) < 2 * share + of_lots
+    assert abs(margins[chosen].mean()) < 2 * share
     assert len(chosen) > 0.9 * len(careless)
 
 
@@ -156,10 +152,11 @@ def test_sounder_of_two_options_is_taken() -> None:
 
 def test_unsound_penalty_leaves_out_foils_likelier_unsound_than_sound() -> None:
     ways = [("a", "b"), ("b", "a")]
-    options = [Option(str(n), str(n), *ways[n % 2], 0.0, 0.1 if n < 200 else 0.6) for n in range(400)]
-    chosen = [balance_foils(options, seed=0, pair_share=1.0, unsound_penalty=penalty) for penalty in (0.0, 1.0)]
-    assert sum(index >= 200 for index in chosen[1]) < 40
-    assert [len(of_penalty) > 0.9 * number for of_penalty, number in zip(chosen, (400, 200), strict=True)] == [True] * 2
+    options = [Option(str(n), str(n), *ways[n % 2], 0.0, 0.1 if n < 10 else 0.6) for n in range(20)]
+    assert [len(balance_foils(options, seed=0, pair_share=1.0, unsound_penalty=penalty)) for penalty in (0.0, 1.0)] == [
+        20,
+        10,
+    ]
 
 
 @pytest.mark.parametrize("noise", [0.1, 1.0])
@@ -185,7 +182,7 @@ def test_no_group_has_more_than_its_share() -> None:
         for share in (1.0, 0.4)
     )
     assert of_all["people"] > 0.55 * of_all.total()
-    assert limited["people"] <= 0.4 * limited.total()
+    assert limited["people"] <= 0.41 * limited.total()
     assert limited["vehicles"] > 0.9 * of_all["vehicles"]
 
 

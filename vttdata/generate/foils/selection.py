@@ -128,13 +128,9 @@ def balance_foils(
     instead of discarding. What remains is limited for all words together, for all pairs of words, for all words beside
     others, and for each other feature; one or two uses of a word without their counterpart are free.
 
-    Sums of exactly 0 would tell who knows the other pairs which word is due next. So after a first choice its pairs are
-    turned around by lot, each with a chance of one half, and the next choice is made such that its sums are those of
-    the pairs that were turned.
-
     An attacker that weights thousands of features can add up what is left of each. So an adversary learns from the
-    choice, its margins become features themselves, more strictly limited, and the choice is made again, twice; once
-    where there is too little to learn from.
+    choice, its margins become features themselves, more strictly limited, and the choice is made again, twice; not at
+    all where there is too little to learn from.
 
     These conditions make a linear programme. Its few fractional options are rounded, the most certain first, and it is
     solved again for the rest. It takes as many sound foils as can be expected, less unsound ones (`unsound_penalty`),
@@ -144,7 +140,7 @@ def balance_foils(
         options: any number for each unit.
         seed: decides between options that are equally good.
         pair_share: the highest share of units that one pair of words may have, in each direction.
-        group_share: the highest share of pairs that one group of options may have.
+        group_share: the highest share of pairs that one group of options may have, as near as rounding comes.
         imbalance: how far above one half the share may be that a guess by one feature is right on.
         unsound_penalty: how many sound foils are given up to avoid one unsound foil.
         learn: returns the margins of all options by classifiers that learned from the given ones, but nothing from
@@ -175,18 +171,15 @@ def balance_foils(
     unsound = np.array([option.unsound_probability for option in ranked])
     hardness = MARGIN_COST * np.minimum(np.abs(margins), MAX_MARGIN)
     costs = (hardness + (1 + unsound_penalty) * unsound - 1 + TIE_COST * ties).round(_COST_DIGITS)
-    lots = np.array([1.0 if draw_lot(seed, option) else -1.0 for option in ranked])
     chosen = programme.solve(costs)
     for _ in range(ROUNDS):
         learned = [] if learn is None or not chosen else [*learn(sorted(order[column] for column in chosen))]
+        if not learned:
+            break
         for margins in learned:
             weights = scale_sum(margins[order], margins[order][chosen])
             programme.balance([weights], _SLACK, LEARNED_WEIGHT * imbalance)
-        turned = np.zeros(len(ranked))
-        turned[chosen] = lots[chosen]
-        chosen = programme.solve(costs, turned=turned) or chosen
-        if not learned:
-            break
+        chosen = programme.solve(costs)
     return sorted(order[column] for column in chosen)
 
 
@@ -257,7 +250,6 @@ class Programme:
         self._max_uses = max(1, int(directed_pair_share * (int(units.max()) + 1)))
         self._options = self._width = len(units)
         self._overruns: list[int] = []
-        self._sums: list[int] = []
         for numbers, limit in ((units, 1), (directed_pair_ids, self._max_uses)):
             self._rows.extend((numbers + len(self._upper)).tolist())
             self._columns.extend(range(self._options))
@@ -290,7 +282,6 @@ class Programme:
         """
         first = self._width
         for weights, target in zip(sums, targets, strict=False):
-            self._sums.append(len(self._upper))
             self._add_row([*weights, (self._width, -1), (self._width + 1, 1)], target - slack, target + slack)
             self._width += 2
         total = [(column, 1.0) for column in range(first, self._width)]
@@ -307,22 +298,16 @@ class Programme:
         self._lower.append(lower)
         self._upper.append(upper)
 
-    def solve(self, costs: Floats, *, turned: Floats | None = None, max_nodes: int = _MAX_NODES) -> list[int]:
+    def solve(self, costs: Floats, *, max_nodes: int = _MAX_NODES) -> list[int]:
         """Return the options of lowest cost, as near as rounding comes.
 
-        The targets of the sums are moved by the sums of `turned`: for each option 1 or -1, where its weights are to be
-        reached as they are or with the other sign, and 0 where they are not. Without a solution in `max_nodes` of the
-        search in integers, the options are rounded.
+        Without a solution in `max_nodes` of the search in integers, the options are rounded.
         """
         from scipy import optimize, sparse
 
         entries = (np.asarray(self._values), (np.asarray(self._rows), np.asarray(self._columns)))
         matrix = sparse.csc_matrix(entries, shape=(len(self._upper), self._width))
         lower, upper = np.array(self._lower), np.array(self._upper)
-        if turned is not None:
-            targets = (matrix[:, : self._options] @ turned)[self._sums].round(_DIGITS)
-            lower[self._sums] += targets
-            upper[self._sums] += targets
         further = np.arange(self._options, self._width)
         costs = np.concatenate([costs, np.zeros(len(further))])
         costs[self._overruns] = _OVERRUN_COST
@@ -367,12 +352,6 @@ def hash_to_unit_interval(seed: int, option: Option) -> float:
     """Return a number in [0, 1) that depends on the seed and the option only."""
     text = f"foil\0{seed}\0{option.unit}\0{option.key}"
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:7], "big") / 2**56
-
-
-def draw_lot(seed: int, option: Option) -> bool:
-    """Return one of two outcomes, which depends on the seed and the option only."""
-    text = f"lot\0{seed}\0{option.unit}\0{option.key}"
-    return hashlib.sha256(text.encode("utf-8", "replace")).digest()[0] % 2 == 0
 
 
 def combine_margins(margins: Floats, second_margins: Floats) -> Floats:
