@@ -27,14 +27,14 @@ def test_margins_are_of_all_pairs_and_learned_from_the_chosen_ones_only() -> Non
     adversary = Adversary(PAIRS, np.zeros((len(PAIRS), 1)), min_pairs=1)
     dogs_and_cats = [index for index in range(len(PAIRS)) if index % 4 < 2]
     margins = list(adversary.margins(dogs_and_cats))
-    assert [len(of_classifier) for of_classifier in margins] == [len(PAIRS)] * 5
+    assert [len(of_classifier) for of_classifier in margins] == [len(PAIRS)] * 4
     assert (margins[BESIDE] > 0).all()
     turned = [*dogs_and_cats[::2], *(index for index in range(len(PAIRS)) if index % 4 == 3)]
     assert (next(iter(adversary.margins(turned)))[1::4] < next(iter(adversary.margins(dogs_and_cats)))[1::4]).all()
 
 
 def test_nothing_is_learned_from_the_pairs_of_the_same_video() -> None:
-    alone = [TextPair(f"a {chr(0x4E00 + n)} runs", f"a {chr(0x5E00 + n)} runs", f"video{n % 5}") for n in range(20)]
+    alone = [TextPair(f"a w{n} runs", f"a v{n} runs", f"video{n % 5}") for n in range(20)]
     for pairs in (alone, [TextPair(pair.true, pair.foil, "video0") for pair in alone]):
         adversary = Adversary(pairs, np.zeros((len(pairs), 1)), min_pairs=1)
         assert not any(margins.any() for margins in adversary.margins([0, 5, 10, 15]))

@@ -155,13 +155,13 @@ def test_words_of_another_topic_give_random_foils_away_and_not_balanced_ones() -
 
 @pytest.fixture
 def seen_associations(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, ...]]:
-    """Associations of all options among which `balanced` chooses, behind the likelihood."""
+    """Associations of all options among which `balanced` chooses."""
     seen: list[tuple[float, ...]] = []
     balance = search.balance_foils
     monkeypatch.setattr(
         search,
         "balance_foils",
-        lambda options, **limits: seen.extend(own.further[1:] for own in options) or balance(options, **limits),
+        lambda options, **limits: seen.extend(own.associations for own in options) or balance(options, **limits),
     )
     return seen
 

@@ -84,11 +84,11 @@ def test_blind_model_is_right_on_half_and_most_units_get_a_foil() -> None:
 def test_association_is_right_on_half() -> None:
     draw = random.Random(11)
     options = [
-        replace(option, margin=draw.gauss(0, 1), further=(draw.gauss(0.6, 1),)) for option in supply(100, bias=0.0)
+        replace(option, margin=draw.gauss(0, 1), associations=(draw.gauss(0.6, 1),)) for option in supply(100, bias=0.0)
     ]
     chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=1.0)]
     assert len(chosen) > 70
-    assert abs(sum(np.sign(option.further[0]) for option in chosen)) <= 0.05 * len(chosen) + 10
+    assert abs(sum(np.sign(option.associations[0]) for option in chosen)) <= 0.05 * len(chosen) + 10
 
 
 def test_word_beside_another_is_as_often_true_as_false() -> None:

@@ -192,7 +192,7 @@ def _compare_words(options: Sequence[Option]) -> Floats:
                 len(option.word.split()) - len(option.foil_word.split()),
                 np.log((frequency[option.word] + 0.5) / (frequency[option.foil_word] + 0.5)),
                 option.margin,
-                *option.further,
+                *option.associations,
             )
             for option in options
         ],

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from vttdata.generate.blind.words import lower_words
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments, foil_id
@@ -20,7 +19,6 @@ from vttdata.generate.foils.selection import Option
 from vttdata.generate.foils.swaps import Swap
 from vttdata.text.lm import Scorer, Substitution
 
-Floats = npt.NDArray[np.float64]
 # Perplexities of a true caption and of its foil.
 Perplexities = tuple[float, float]
 
@@ -79,7 +77,7 @@ class Edit:
             texts[index] = swap.apply(texts[index])
         return texts
 
-    def option(self, margin: float, further: Sequence[float] = (), *, whole_video: bool = False) -> Option:
+    def option(self, margin: float, associations: tuple[float, ...] = (), *, whole_video: bool = False) -> Option:
         """Return the edit as an option for selection; the unit is the video, and the rest its context, or a caption."""
         unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
         word = "+".join(sorted({swap.word for _, swap in self.swaps}))
@@ -95,7 +93,7 @@ class Edit:
             foil_word,
             margin,
             self.unsound_probability,
-            tuple(further),
+            associations,
             context,
             self.swaps[0][1].supercategory,
             len(self.swaps),
@@ -129,19 +127,26 @@ def score_edits(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[Perplexitie
     return [tuple(look_up(edit.document.texts[index], swap) for index, swap in edit.swaps) for edit in edits]
 
 
-def log_margins(edits: Sequence[Edit], perplexities: Sequence[Sequence[Perplexities]], scorer: Scorer) -> Floats:
-    """Return by how much a model prefers the true captions of edits: edits x 2, sums over the captions of an edit.
+def log_perplexity_margin(perplexities: Sequence[Perplexities]) -> float:
+    """Return by how much a model prefers the true captions: the summed ln(foil perplexity / true perplexity)."""
+    return float(sum(np.log(foil) - np.log(true) for true, foil in perplexities))
 
-    The first number is ln(foil perplexity / true perplexity), a mean over tokens. A foil with one word more is divided
-    by one more, and its last word may be certain where its first one is not, so the second number is the difference of
-    the log-probabilities of the whole captions. Perplexities are those of the edits by the scorer.
+
+def log_probability_margins(edits: Sequence[Edit], scorer: Scorer) -> list[float]:
+    """Return by how much the scorer of each edit's perplexities prefers the true captions, by whole texts.
+
+    That is the summed ln(probability of the true caption / probability of the foil). Perplexity is a mean over tokens:
+    a foil with one word more is divided by one more, and its last word may be certain where its first one is not.
     """
     changed = [[(edit.document.texts[index], swap) for index, swap in edit.swaps] for edit in edits]
     texts = list(dict.fromkeys(each for swaps in changed for text, swap in swaps for each in (text, swap.apply(text))))
     tokens = dict(zip(texts, scorer.count_tokens(texts).tolist(), strict=True))
-    margins = np.zeros((len(edits), 2))
-    for row, (swaps, values) in enumerate(zip(changed, perplexities, strict=True)):
-        for (text, swap), (true, foil) in zip(swaps, values, strict=True):
-            log_true, log_foil = np.log(true), np.log(foil)
-            margins[row] += log_foil - log_true, tokens[swap.apply(text)] * log_foil - tokens[text] * log_true
-    return margins
+    return [
+        float(
+            sum(
+                tokens[swap.apply(text)] * np.log(foil) - tokens[text] * np.log(true)
+                for (text, swap), (true, foil) in zip(swaps, edit.perplexities, strict=True)
+            )
+        )
+        for edit, swaps in zip(edits, changed, strict=True)
+    ]

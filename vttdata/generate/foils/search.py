@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vttdata.generate.blind.attacker import AttackedPairs, TextPair
-from vttdata.generate.blind.attackers.character_ngrams import compare_characters
 from vttdata.generate.blind.attackers.cooccurrence import measure_association
 from vttdata.generate.blind.attackers.linear_classifier import compare_ngrams
 from vttdata.generate.blind.attackers.position import count_by_section
@@ -23,7 +22,7 @@ from vttdata.generate.blind.learning import Floats, logistic_regression
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.edits import EditFinder
 from vttdata.generate.foils.questions import balance_questions
-from vttdata.generate.foils.scored_edits import Edit, log_margins, score_edits
+from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, log_probability_margins, score_edits
 from vttdata.generate.foils.selection import balance_foils, choose, combine_margins, correlate_margins
 from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.video_texts import stable_hash
@@ -62,12 +61,13 @@ class FoilModels:
     second_scorer: Scorer | None = None
     association_texts: tuple[TextsByVideo, TextsByVideo] | None = None
 
-    def combined_margins(self, edits: Sequence[Edit], margins: Floats) -> Floats:
-        """Return the `log_margins` of edits by `scorer`, corrected by those of `second_scorer`."""
+    def combined_margins(self, edits: Sequence[Edit], margins: Sequence[float]) -> Floats:
+        """Return the margins of edits (n) by `scorer`, corrected by those of `second_scorer`."""
+        by_scorer = np.array(margins)
         if self.second_scorer is None or not edits:
-            return margins
-        second = log_margins(edits, score_edits(edits, self.second_scorer), self.second_scorer)
-        return np.column_stack([combine_margins(*of_both) for of_both in zip(margins.T, second.T, strict=True)])
+            return by_scorer
+        second = np.array([log_perplexity_margin(own) for own in score_edits(edits, self.second_scorer)])
+        return combine_margins(by_scorer, second)
 
 
 def search_foils(
@@ -89,7 +89,7 @@ def search_foils(
     """
     settings = finder.settings
     edits: list[Edit] = []
-    margins = np.zeros((0, 2))
+    margins: list[float] = []
     mined = MinedFoils(scorer=models.scorer.name)
     stream = iter(videos)
     while True:
@@ -97,7 +97,7 @@ def search_foils(
         if settings.balanced and (not block or len(edits) >= _OPTIONS_PER_CHOICE):
             chosen = choose_balanced(edits, margins, models, settings, finder.seed, [*earlier, *mined.pairs])
             mined.pairs += chosen
-            edits, margins = [], np.zeros((0, 2))
+            edits, margins = [], []
         if not block:
             return mined
         new = []
@@ -107,28 +107,25 @@ def search_foils(
             mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in dropped.items()]
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, models.scorer), strict=True)]
-        new_margins = log_margins(new, [edit.perplexities for edit in new], models.scorer)
         if settings.balanced:
             edits += new
-            margins = np.concatenate([margins, new_margins])
+            margins += [log_perplexity_margin(edit.perplexities) for edit in new]
         else:
-            options = [edit.option(margin) for edit, margin in zip(new, new_margins[:, 1].tolist(), strict=True)]
+            new_margins = log_probability_margins(new, models.scorer)
+            options = [edit.option(margin) for edit, margin in zip(new, new_margins, strict=True)]
             indices = choose(options, settings.selection, seed=finder.seed)
             mined.pairs += [pair for index in indices for pair in new[index].pairs()]
 
 
 def choose_balanced(
     edits: Sequence[Edit],
-    margins: Floats,
+    margins: Sequence[float],
     models: FoilModels,
     settings: FoilSettings,
     seed: int,
     earlier: Sequence[FoilPair] = (),
 ) -> list[FoilPair]:
-    """Return the pairs of the chosen edits; each split is balanced by itself, and against pairs chosen earlier.
-
-    Margins are `log_margins`.
-    """
+    """Return the pairs of the chosen edits; each split is balanced by itself, and against pairs chosen earlier."""
     combined = models.combined_margins(edits, margins)
     texts = [
         TextPair(" ".join(edit.document.texts), " ".join(edit.texts_with_foils()), edit.video.video_id)
@@ -144,11 +141,10 @@ def choose_balanced(
     min_pairs = _MIN_LEARNED_PAIRS_OF_QUESTIONS if settings.makes_questions else _MIN_LEARNED_PAIRS
     chosen: list[int] = []
     for indices in splits.values():
-        numbers = np.array([(*combined[index], *associations[index]) for index in indices])
         options = [
-            edits[index].option(margin, further, whole_video=True)
-            for index, (margin, *further) in zip(indices, numbers.tolist(), strict=True)
+            edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices
         ]
+        numbers = np.array([(float(combined[index]), *associations[index]) for index in indices])
         adversary = Adversary([texts[index] for index in indices], numbers, in_set, min_pairs=min_pairs)
         if settings.makes_questions:
             questions = balance_questions(
@@ -180,10 +176,10 @@ def choose_balanced(
 class Adversary:
     """Classifiers that learn from the chosen pairs of some videos, and are tried on all others.
 
-    They go by words beside others, by n-grams of words and of characters, by words in their places, and by `numbers`:
-    pairs x further numbers in which each true text differs from its foil. `earlier` are pairs of other videos that are
-    in the set already; nothing is learned of fewer than `min_pairs`. The folds are not those of
-    `vttdata.generate.blind`, which reports how hard the chosen set is.
+    They go by words beside others, by n-grams, by words in their places, and by `numbers`: pairs x further numbers in
+    which each true text differs from its foil. `earlier` are pairs of other videos that are in the set already; nothing
+    is learned of fewer than `min_pairs`. The folds are not those of `vttdata.generate.blind`, which reports how
+    hard the chosen set is.
     """
 
     def __init__(
@@ -194,8 +190,7 @@ class Adversary:
         # Pairs are measured once, for all choices among them.
         attacked = AttackedPairs([*pairs, *earlier])
         scale = np.sqrt((numbers**2).mean(axis=0))
-        measures = (pair_words, compare_ngrams, compare_characters, count_by_section)
-        self._differences = [measure(attacked) for measure in measures]
+        self._differences = [measure(attacked) for measure in (pair_words, compare_ngrams, count_by_section)]
         # Sparse, since the threads of BLAS decide the last digits of products of dense matrices.
         self._differences.append(sparse.csr_matrix(numbers / np.where(scale > 0, scale, 1)))
         self._earlier, self._min_pairs = len(earlier), min_pairs

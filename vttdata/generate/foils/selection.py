@@ -66,12 +66,11 @@ class Option:
         unit: id of what gets at most one foil.
         key: distinguishes the options of a unit.
         word, foil_word: the true and the false word, as they are written.
-        margin: by how much a model that sees no video prefers the true text, in natural logarithms of perplexity or of
-            probability. Below 0 it prefers the foil.
+        margin: by how much a model that sees no video prefers the true text, in natural logarithms of perplexity, or of
+            probability for the choice of the likeliest. Below 0 it prefers the foil.
         unsound_probability: that the foil is not sound, from 0 to 1.
-        further: further numbers that speak for the true text, as many for every option: the margin in the other unit,
-            and how much better the true word goes with the other words of its texts, by each count of words that occur
-            together. Below 0 they speak for the false one.
+        associations: how much better the true word goes with the other words of its texts than the false word, by each
+            count of words that occur together; as many numbers for every option. Below 0 the false word goes better.
         context: the other words of its texts.
         group: its supercategory.
         pairs: how many pairs of texts it makes.
@@ -83,7 +82,7 @@ class Option:
     foil_word: str
     margin: float
     unsound_probability: float = 0.0
-    further: tuple[float, ...] = ()
+    associations: tuple[float, ...] = ()
     context: tuple[str, ...] = ()
     group: str = ""
     pairs: int = 1
@@ -214,8 +213,8 @@ def _balance_numbers(programme: Programme, options: Sequence[Option], margins: F
     lengths = [len(option.word) - len(option.foil_word) for option in options]
     rarity = [np.log((frequency[option.word] + 0.5) / (frequency[option.foil_word] + 0.5)) for option in options]
     likelihoods = (np.array(lengths, dtype=float), np.array(rarity), margins)
-    further = np.array([option.further for option in options], dtype=float).reshape(len(options), -1)
-    for values in (*(np.sign(numbers) for numbers in likelihoods), *likelihoods, *further.T):
+    associations = np.array([option.associations for option in options], dtype=float).reshape(len(options), -1)
+    for values in (*(np.sign(numbers) for numbers in likelihoods), *likelihoods, *associations.T):
         programme.balance([scale_sum(values, values)], _SLACK, imbalance)
 
 
