@@ -113,3 +113,17 @@ def test_missing_judges_and_texts_are_refused_in_one_sentence(
     error = capsys.readouterr().err
     assert words in error or "vttdata[lm]" in error  # where its libraries are not installed
     assert error.count("\n") == 1
+
+
+@pytest.mark.not_on("win32")
+def test_an_audit_gives_the_figures_of_the_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_captions(tmp_path / "captions.csv", 100)
+    assert main(["foil", str(file), "--out", str(tmp_path / "foils"), "--seed", "7"]) == 0
+    published = json.loads((tmp_path / "foils" / "shortcuts.json").read_text())["foils"]
+    capsys.readouterr()
+    assert main(["audit", str(tmp_path / "foils"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["attacks"]
+    assert [{key: own[key] for key in own if key != "from_card"} for own in found] == published
+    assert any(own.get("from_card") for own in found) == any(
+        "texts of" in own.get("learned_from", "") for own in published
+    )

@@ -46,7 +46,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.settings:FoilSe
 @seed_option("Seed of all choices.")
 @setting(
     "--selection balanced|paper|random",
-    "How foils are chosen: balanced against blind solving, by lowest perplexity as in the paper, or at random.",
+    "How foils are chosen: balanced against blind solving, the likeliest as in the paper, or at random.",
     settings="vttdata.generate.foils.settings:FoilSettings",
 )
 @option(
@@ -59,6 +59,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.settings:FoilSe
 @foil_setting("--min-count N", "Leave out concepts that are mentioned less often.")
 @foil_setting("--candidates N", "Foils of a video that are scored, unless the selection is paper.")
 @foil_setting("--pair-share SHARE", "When balanced, highest share of the set that swaps one word for one other.")
+@foil_setting("--group-share SHARE", "When balanced, highest share of pairs of one supercategory, such as persons.")
 @foil_setting("--imbalance SHARE", "When balanced, how far above one half a guess by one feature may be right.")
 @foil_setting(
     "--max-unsound-probability SHARE",

@@ -8,6 +8,7 @@ read for the same attackers.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ from vttdata.ids import digest
 from vttdata.load.lookup import find_dataset
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.engine import Table
+from vttdata.pipeline.stage import Rejected
 from vttdata.pipeline.stages.annotations import CAPTIONS
 from vttdata.pipeline.stages.foils import Foils
 from vttdata.recipe import packaged
@@ -48,6 +50,25 @@ from vttdata.text.lm import is_trained, load_judges
 from vttdata.text.nouns.lexicon import load_lexicon
 from vttdata.text.questions import fold_text, group_derived_videos, read_question_table
 
+# Reasons for which captions are left out, and not videos or possible foils.
+_CAPTION_REASONS = frozenset({"empty", "misaligned"})
+# What helps where most is left out for a reason.
+_REMEDIES = {
+    "empty": "give captions of two words and more",
+    "misaligned": "mend the annotations of concepts",
+    "no_concept": "add the things that these captions name to the lexicon",
+    "no_reference": "give a second paragraph of each video",
+    "not_chosen": "raise imbalance, pair_share or group_share, or give more videos",
+    "foil_contradicted": "mend captions that contradict each other",
+    "foil_heard": "give captions of what is seen",
+    "foil_implausible": "raise max_unsound_probability",
+    "foil_implied": "lower min_count, so that more things can be swapped in",
+    "foil_mentioned": "lower min_count, so that more things can be swapped in",
+    "foil_negated": "give more captions",
+    "foil_pronoun": "give more captions",
+    "foil_refused": "give verdicts on other foils, or set judged_only to false",
+    "foil_too_few": "lower options or min_count, or raise max_unsound_probability",
+}
 # Files of a model of HuggingFace that decide what it computes: weights, configuration and tokenizer.
 _MODEL_SUFFIXES = frozenset({".safetensors", ".json"})
 
@@ -189,7 +210,7 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
             "judged set judged_only to false (--set foils.judged_only=false), or give verdicts on these."
         )
     if not pairs:
-        raise VttdataError("No foil is left: no swap keeps a caption right, or none can be balanced by another one.")
+        raise VttdataError(_explain_nothing(texts, count_losses(mined)))
 
     questions: list[FoilQuestion] = []
     question_attacks: list[QuestionAttack] = []
@@ -210,8 +231,8 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
             attacks["paragraphs"] = audit_shortcuts(
                 paragraph_pairs(made), texts=attacker_texts, models=judges, watch=run.watch
             )
-    judged = sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.balanced else 0
-    made = dataclasses.replace(made, counts=_counts(texts, mined, made, judged))
+    judged = _count_judged(recipe, pairs, verdicts)
+    made = dataclasses.replace(made, counts=[*_counts(texts, mined, made, judged), *_describe_groups(pairs)])
     if questions:
         counts = [("questions", f"{len(questions):,}"), *made.counts]
         made = dataclasses.replace(made, counts=counts, questions=questions, question_attacks=question_attacks)
@@ -228,12 +249,68 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     return made
 
 
-def _counts(texts: FoilTexts, mined: Table[FoilPair], made: FoilSet, judged: int) -> list[tuple[str, str]]:
+class Losses(NamedTuple):
+    """How many captions, videos and possible foils were left out, each by reason, the commonest first."""
+
+    captions: Mapping[str, int]
+    videos: Mapping[str, int]
+    foils: Mapping[str, int]
+
+
+def count_losses(mined: Table[FoilPair]) -> Losses:
+    """Count what gave no pair; possible foils that were found and not chosen are of no reason."""
+    captions, videos, foils = Counter[str](), Counter[str](), Counter[str]()
+    for result in mined.results():
+        for outcome in result.outcomes:
+            if isinstance(outcome, Rejected) and outcome.reason.startswith("foil_"):
+                foils[outcome.reason] += int(outcome.detail.partition(" ")[0])
+            elif isinstance(outcome, Rejected):
+                (captions if outcome.reason in _CAPTION_REASONS else videos)[outcome.reason] += 1
+    return Losses(*(dict(counts.most_common()) for counts in (captions, videos, foils)))
+
+
+def _explain_nothing(texts: FoilTexts, losses: Losses) -> str:
+    """Return a sentence that says why no foil is left, and what to change."""
+    captions = sum(len(video.texts) for video in texts.videos)
+    parts = [f"No foil is left of {captions:,} captions of {len(texts.videos):,} videos"]
+    for unit, counts in (("possible foils", losses.foils), ("videos", losses.videos), ("captions", losses.captions)):
+        if counts:
+            reason, number = next(iter(counts.items()))
+            total = sum(counts.values())
+            parts.append(f"of {total:,} {unit} left out most are {reason} ({number:,}): {_REMEDIES[reason]}")
+    return "; ".join(parts) + "."
+
+
+def _count_judged(recipe: FoilRecipe, pairs: Sequence[FoilPair], verdicts: Mapping[str, float]) -> tuple[str, int]:
+    """Return the name and number of the pairs that were judged before they were taken."""
+    name = "foils judged before they were taken"
+    if recipe.verdicts is None and recipe.verdicts_of is not None:
+        name += f", by the verdicts on test videos that come with {recipe.verdicts_of}"
+    return name, sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.balanced else 0
+
+
+def _describe_groups(pairs: Sequence[FoilPair]) -> list[tuple[str, str]]:
+    """Return the commonest supercategories with their shares, and the entropy of all."""
+    counts = Counter(pair.swap.supercategory for pair in pairs)
+    shares = [number / len(pairs) for number in counts.values()]
+    listed = ", ".join(f"{name} {number / len(pairs):.1%}" for name, number in counts.most_common(5))
+    entropy = math.fsum(-share * math.log2(share) for share in shares)
+    return [
+        ("commonest supercategories", listed),
+        ("entropy of supercategories", f"{entropy:.2f} bits; {math.log2(len(counts)):.2f} if all were as common"),
+    ]
+
+
+def _counts(texts: FoilTexts, mined: Table[FoilPair], made: FoilSet, judged: tuple[str, int]) -> list[tuple[str, str]]:
     """Return the rows of (figure, number) that the card shows."""
     if not texts.files:
-        reasons = {f"rejected: {reason}": number for reason, number in mined.tally.rejected.items()}
+        losses = count_losses(mined)._asdict()
+        named = {"captions": "captions left out", "videos": "videos without a pair", "foils": "possible foils left out"}
+        reasons = {
+            f"{named[unit]}: {reason}": number for unit, counts in losses.items() for reason, number in counts.items()
+        }
         captions = [text for video in texts.videos for text in video.texts]
-        numbers = {"captions": len(captions), "pairs": len(made.pairs), **reasons}
+        numbers = {"captions": len(captions), "videos": len(texts.videos), "pairs": len(made.pairs), **reasons}
         others = estimate_share_of_others(captions, "en")
         shares = [("captions in other languages, estimated", f"{others:.1%}")] if others else []
         return [*((name, f"{number:,}") for name, number in numbers.items()), *shares]
@@ -242,7 +319,7 @@ def _counts(texts: FoilTexts, mined: Table[FoilPair], made: FoilSet, judged: int
     return [
         ("pairs of captions", f"{len(made.pairs):,}"),
         ("pairs of paragraphs" if texts.paragraphs else "videos", videos),
-        *([("foils judged before they were taken", f"{judged:,}")] if judged else []),
+        *([(judged[0], f"{judged[1]:,} of {len(made.pairs):,}")] if judged[1] else []),
         ("pairs of concepts that are swapped", f"{len(swaps):,}"),
         ("concepts that are swapped", f"{len({concept for concept, _ in swaps}):,}"),
         *((f"{name} (the paper)", number) for name, number in texts.reference),

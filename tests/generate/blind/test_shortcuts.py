@@ -12,7 +12,7 @@ from vttdata.errors import VttdataError
 from vttdata.generate.blind.attacker import AttackedPairs, TextPair, load_attackers
 from vttdata.generate.blind.attackers.cooccurrence import measure_association
 from vttdata.generate.blind.learning import cross_fit, logistic_regression
-from vttdata.generate.blind.shortcuts import Attack, attacks_text, audit_shortcuts, stack_margins
+from vttdata.generate.blind.shortcuts import Attack, attack_sentences, attacks_text, audit_shortcuts, stack_margins
 
 THINGS = ["dog", "cat", "ball", "table", "river", "guitar", "horse", "truck", "chair", "bottle"]
 FRAMES = [
@@ -283,3 +283,33 @@ def test_pairs_without_swapped_or_shared_words_are_attacked(pairs: list[TextPair
 def test_other_scripts_with_spaces_are_attacked() -> None:
     pairs = [TextPair(f"собака бежит {video}", f"кошка бежит {video}", f"v{video}") for video in range(100)]
     assert attacks(pairs)["ensemble"].accuracy == 1.0
+
+
+def test_few_pairs_give_no_verdict() -> None:
+    few, many, leaky = (audit_shortcuts(pairs)[0] for pairs in (even(60), even(900), PLANTED["missing full stop"][0]))
+    assert (few.verdict, many.verdict, leaky.verdict) == ("too few pairs", "withstood", "open")
+    assert "cannot tell whether it is open" in attack_sentences([few])
+
+
+def test_worse_of_the_set_itself_and_of_other_texts_is_reported() -> None:
+    pairs = even(300)
+    told = [[pair.true] for pair in pairs for _ in range(3)]
+    itself, both = attacks(pairs), attacks(pairs, texts={0: told})
+    for name in ("ngram-models", "rarity", "cooccurrence", "surface"):
+        assert both[name].accuracy >= itself[name].accuracy
+    misleading = attacks(odd_topics(), texts={0: [["nothing of the kind"]] * 9})
+    assert misleading["cooccurrence"].learned_from == "pairs of other videos and their true texts"
+    assert misleading["cooccurrence"].accuracy > 0.9
+
+
+def test_characters_that_words_share_are_learned() -> None:
+    """No word of a text is in another pair; endings are."""
+    draw = random.Random(12)
+    stems = ["".join(draw.choices("bdfgklmnprst", k=5)) for _ in range(600)]
+    pairs = [
+        TextPair(f"a {first}ing thing", f"a {second}ous thing", f"v{number}")
+        for number, (first, second) in enumerate(zip(stems[::2], stems[1::2], strict=True))
+    ]
+    found = attacks(pairs)
+    assert found["character-ngrams"].accuracy == 1.0
+    assert found["word-prior"].accuracy == 0.5

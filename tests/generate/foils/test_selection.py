@@ -167,3 +167,27 @@ def test_less_correlated_margins_are_shrunk_more(noise: float) -> None:
     combined = combine_margins(first, second)
     assert abs(combined.mean() - 1) < 0.05
     assert abs(combined.std() / ((first + second) / 2).std() - 1 / (1 + noise**2 / 2)) < 0.03
+
+
+def test_no_group_has_more_than_its_share() -> None:
+    draw = random.Random(3)
+    groups = {"people": "abcd", "animals": "efgh", "vehicles": "ijkl"}
+    options = []
+    for number in range(900):
+        group = draw.choices([*groups], [6, 2, 1])[0]
+        word, foil_word = draw.sample(groups[group], 2)
+        options.append(Option(str(number), str(number), word, foil_word, draw.gauss(0, 1), group=group))
+    of_all, limited = (
+        Counter(options[index].group for index in balance_foils(options, seed=1, pair_share=1.0, group_share=share))
+        for share in (1.0, 0.4)
+    )
+    assert of_all["people"] > 0.55 * of_all.total()
+    assert limited["people"] <= 0.41 * limited.total()
+    assert limited["vehicles"] > 0.9 * of_all["vehicles"]
+
+
+def test_last_digits_of_numbers_choose_no_foil() -> None:
+    draw = random.Random(8)
+    options = supply(150, bias=0.0)
+    noisy = [replace(option, margin=option.margin * (1 + draw.choice([-1, 1]) * 1e-14)) for option in options]
+    assert balance_foils(options, seed=2, pair_share=1.0) == balance_foils(noisy, seed=2, pair_share=1.0)

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.words import LEXICON, NOUNS, RIVALS, mentions, video
-from vttdata.generate.foils.swaps import Swap, find_swaps, pair_concepts, select_absent_rivals, summarize_mentions
+from vttdata.generate.foils.documents import Document
+from vttdata.generate.foils.edits import list_contradicted
+from vttdata.generate.foils.swaps import (
+    Swap,
+    find_swaps,
+    pair_concepts,
+    select_absent_rivals,
+    spell_shortly,
+    summarize_mentions,
+)
 from vttdata.text.nouns.lexicon import load_lexicon
 from vttdata.text.nouns.mentions import find_mentions
 
@@ -335,3 +344,46 @@ def test_dropped_rivals_are_counted_by_reason() -> None:
     assert dropped["implied"] >= 1
     assert dropped["mentioned"] >= 1
     assert dropped["pronoun"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_heard"),
+    [
+        ("a man talks about a dog", True),
+        ("a voice over describes the dog", True),
+        ("she is singing a song about her dog", True),
+        ("a man talks. He holds a dog", False),
+        ("a man talks to a dog", False),
+        ("a dog listens as a man talks about life", False),
+    ],
+)
+def test_what_somebody_only_speaks_of_makes_no_foil(text: str, is_heard: bool) -> None:
+    assert all(swap.concept != "dog" for swap in swaps(text)) == is_heard
+
+
+@pytest.mark.parametrize(
+    ("texts", "doubtful"),
+    [
+        (["she sits in the living room", "she sits in the bathroom"], {"living room", "bathroom"}),
+        (["a bathroom", "a living room", "the living room"], {"bathroom"}),
+        (["from the kitchen to the bedroom", "the bedroom"], set()),
+        (["a dog runs", "a cat runs", "the cat is brown"], {"dog"}),
+        (["a dog runs", "the animal runs", "the cat is brown", "a cat"], set()),
+        (["a dog runs", "a cat runs"], set()),
+        (["a dog and a cat", "the cat", "a cat"], set()),
+    ],
+)
+def test_what_other_captions_speak_against_is_doubted(texts: list[str], doubtful: set[str]) -> None:
+    lexicon = load_lexicon()
+    documents = [
+        Document((f"v_{number}",), (text,), (tuple(find_mentions(text, lexicon)),)) for number, text in enumerate(texts)
+    ]
+    found = set().union(*(list_contradicted(document, documents, lexicon) for document in documents))
+    assert found == doubtful
+
+
+def test_a_name_of_two_words_is_written_by_a_synonym_of_one() -> None:
+    lexicon = load_lexicon()
+    assert spell_shortly(lexicon.nouns["lawn mower"], False) == ("lawnmower", "lawnmower")
+    assert spell_shortly(lexicon.nouns["balance beam"], True) == ("beam", "beams")
+    assert spell_shortly(lexicon.nouns["dog"], True) == ("dog", "dogs")

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 _MAX_COMPARED_WORDS = 4
 # Above guessing by which a set counts as open to an attacker, where the whole 95 % interval is above it.
 MAX_GAIN = 0.05
+_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     meanings[ENSEMBLE] = f"Logistic regression on the margins of the other {len(margins)}"
     guesses = {ENSEMBLE: stack_margins(np.array(list(margins.values())), folds)}
     guesses |= {name: of_fold[folds, np.arange(len(rows))] for name, of_fold in margins.items()}
-    right = np.array([answer_questions(values, numbers, len(questions)) for values in guesses.values()])
+    # Sums that are 0 but for the last digits are ties on every machine.
+    right = np.array([answer_questions(values.round(_DIGITS), numbers, len(questions)) for values in guesses.values()])
     videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]
     guessing = float(np.mean([1 / len(question.options) for question in questions]))
     groups = _answer_groups(questions, right, videos)

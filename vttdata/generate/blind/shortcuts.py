@@ -48,6 +48,7 @@ HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it 
 
 _OF_PAIRS = "pairs of other videos"
 _MAX_SCALED_MARGIN = 3.0
+_DIGITS = 9
 _SAMPLED_PAIRS = 100
 # First words of the Unicode names of letters of scripts that put no spaces between words.
 # First word of the names of letters of a script without spaces between words -> language; Japanese has Han letters too.
@@ -167,7 +168,7 @@ def audit_shortcuts(
         sources[f"{_OF_PAIRS}, texts of {videos:,} other videos"] = AttackedPairs(pairs, texts, encoder)
     by_source: dict[str, list[_Guess]] = {source: [] for source in sources}
     unavailable: dict[str, Attack] = {}
-    meanings = ATTACKERS.descriptions()
+    meanings = _describe_attackers()
     for name, attacker in watch([*load_attackers().items()], "attackers"):
         guess = None
         for source, attacked in sources.items():
@@ -188,11 +189,7 @@ def audit_shortcuts(
         judge = _Guess(name, "Which text is likelier by this model", "nothing of this set", margins)
         for members in by_source.values():
             members.append(judge)
-    ensembles = []
-    for source, members in by_source.items():
-        stacked = stack_margins(np.array([member.margins for member in members]), attacked.folds)
-        meaning = f"Logistic regression on the margins of the other {len(members)}"
-        ensembles.append(_Guess(ENSEMBLE, meaning, source, np.tile(stacked, (len(members[0].margins), 1))))
+    ensembles = [_stack(members, attacked.folds, source) for source, members in by_source.items()]
     attacks = keep_worst(
         _judge([*ensembles, *itertools.chain.from_iterable(by_source.values())], attacked.folds, attacked.videos)
     )
@@ -207,9 +204,26 @@ def add_published(attacks: Sequence[Attack], published: Sequence[Attack]) -> lis
     return [*tried, *(attack for attack in attacks if attack.unavailable and attack.name not in names)]
 
 
+def _describe_attackers() -> dict[str, str]:
+    """Return how each attacker decides, with its file where it is one of the user's."""
+    meanings = ATTACKERS.descriptions()
+    for name, path in ATTACKERS.files().items():
+        if path.parent != ATTACKERS.package_folder:
+            meanings[name] += f" (an attacker of one's own, {path.name})"
+    return meanings
+
+
+def _stack(members: Sequence[_Guess], folds: Integers, source: str) -> _Guess:
+    """Return the guess of the ensemble of some members that learned from one source."""
+    stacked = stack_margins(np.array([member.margins for member in members]), folds)
+    meaning = f"Logistic regression on the margins of the other {len(members)}"
+    return _Guess(ENSEMBLE, meaning, source, np.tile(stacked, (len(members[0].margins), 1)))
+
+
 def _judge(guesses: Sequence[_Guess], folds: Integers, videos: Integers) -> list[Attack]:
     """Return the attacks that guesses are, each pair guessed by what was learned without its fold."""
-    margins = np.array([guess.margins[folds, np.arange(len(folds))] for guess in guesses])
+    # Sums that are 0 but for the last digits are ties on every machine.
+    margins = np.array([guess.margins[folds, np.arange(len(folds))] for guess in guesses]).round(_DIGITS)
     intervals = share_intervals((np.sign(margins) + 1) / 2, videos)
     return [
         Attack(guess.name, guess.meaning, pairwise_accuracy(row, np.zeros(len(folds))), interval, guess.learned_from)

@@ -26,6 +26,9 @@ from vttdata.generate.foils.swaps import (
 )
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 
+# Subcategory of which there is one thing at a time.
+_EXCLUSIVE = "room"
+
 
 @dataclass(frozen=True)
 class EditFinder:
@@ -102,6 +105,9 @@ class EditFinder:
             topic_fit = self.usage.topic_fit(video.summary.words)
             unsound_probability = functools.partial(self.usage.unsound_probability, topic_fit=topic_fit)
         for document in video.documents:
+            doubtful = list_contradicted(document, video.documents, self.lexicon) & absent.keys()
+            dropped["contradicted"] += sum(len(absent[name]) for name in doubtful)
+            allowed = {name: rivals for name, rivals in absent.items() if name not in doubtful}
             captions = list(zip(document.texts, document.mentions, strict=True))
             of_document = summarize_mentions(captions, self.lexicon)
             yield (
@@ -110,13 +116,40 @@ class EditFinder:
                     (index, swap)
                     for index, (text, mentions) in enumerate(captions)
                     for swap in find_swaps(
-                        text, mentions, self.lexicon, absent, of_document, unsound_probability, spellings, dropped
+                        text, mentions, self.lexicon, allowed, of_document, unsound_probability, spellings, dropped
                     )
                 ],
             )
 
     def _hash(self, edit: Edit) -> bytes:
         return hashlib.sha256(f"{self.seed}\0{edit.key}".encode("utf-8", "replace")).digest()
+
+
+def list_contradicted(document: Document, documents: Sequence[Document], lexicon: Lexicon) -> Set[str]:
+    """Return the nouns of a document that other documents of the video speak against, so that it may not be true.
+
+    These name another noun of its subcategory, never together with it. Two rooms exclude each other, so of these the
+    one is doubted that no more documents name; of other things, which may both be there, one that nobody else names,
+    by any word for it, where two others name another one.
+    """
+    named = [frozenset(mention.noun for of_text in each.mentions for mention in of_text) for each in documents]
+    times = Counter(noun for nouns in named for noun in nouns)
+    contradicted = set()
+    for name in {mention.noun for of_text in document.mentions for mention in of_text}:
+        noun = lexicon.nouns[name]
+        related = {other for other in times if other == name or lexicon.related(other, name)}
+        rivals = [
+            other
+            for other in times.keys() - related
+            if (lexicon.nouns[other].supercategory, lexicon.nouns[other].subcategory)
+            == (noun.supercategory, noun.subcategory)
+            and not any({name, other} <= nouns for nouns in named)
+        ]
+        most = max((times[rival] for rival in rivals), default=0)
+        support = sum(not related.isdisjoint(nouns) for nouns in named)
+        if most and (most >= support if noun.subcategory == _EXCLUSIVE else most > support == 1):
+            contradicted.add(name)
+    return contradicted
 
 
 def group_by_position(

@@ -86,7 +86,18 @@ class Edit:
         if whole_video:
             true, foil = (lower_words(" ".join(texts)) for texts in (self.document.texts, self.texts_with_foils()))
             context = tuple(sys.intern(shared) for shared in sorted({*true} & {*foil}))
-        return Option(unit, self.key, word, foil_word, margin, self.unsound_probability, associations, context)
+        return Option(
+            unit,
+            self.key,
+            word,
+            foil_word,
+            margin,
+            self.unsound_probability,
+            associations,
+            context,
+            self.swaps[0][1].supercategory,
+            len(self.swaps),
+        )
 
     def pairs(self) -> Iterator[FoilPair]:
         """Yield the changed captions with their foils."""
@@ -119,3 +130,23 @@ def score_edits(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[Perplexitie
 def log_perplexity_margin(perplexities: Sequence[Perplexities]) -> float:
     """Return by how much a model prefers the true captions: the summed ln(foil perplexity / true perplexity)."""
     return float(sum(np.log(foil) - np.log(true) for true, foil in perplexities))
+
+
+def log_probability_margins(edits: Sequence[Edit], scorer: Scorer) -> list[float]:
+    """Return by how much the scorer of each edit's perplexities prefers the true captions, by whole texts.
+
+    That is the summed ln(probability of the true caption / probability of the foil). Perplexity is a mean over tokens:
+    a foil with one word more is divided by one more, and its last word may be certain where its first one is not.
+    """
+    changed = [[(edit.document.texts[index], swap) for index, swap in edit.swaps] for edit in edits]
+    texts = list(dict.fromkeys(each for swaps in changed for text, swap in swaps for each in (text, swap.apply(text))))
+    tokens = dict(zip(texts, scorer.count_tokens(texts).tolist(), strict=True))
+    return [
+        float(
+            sum(
+                tokens[swap.apply(text)] * np.log(foil) - tokens[text] * np.log(true)
+                for (text, swap), (true, foil) in zip(swaps, edit.perplexities, strict=True)
+            )
+        )
+        for edit, swaps in zip(edits, changed, strict=True)
+    ]

@@ -22,7 +22,7 @@ from vttdata.generate.blind.learning import Floats, logistic_regression
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.edits import EditFinder
 from vttdata.generate.foils.questions import balance_questions
-from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, score_edits
+from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, log_probability_margins, score_edits
 from vttdata.generate.foils.selection import balance_foils, choose, combine_margins, correlate_margins
 from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.video_texts import stable_hash
@@ -107,11 +107,11 @@ def search_foils(
             mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in dropped.items()]
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, models.scorer), strict=True)]
-        new_margins = [log_perplexity_margin(edit.perplexities) for edit in new]
         if settings.balanced:
             edits += new
-            margins += new_margins
+            margins += [log_perplexity_margin(edit.perplexities) for edit in new]
         else:
+            new_margins = log_probability_margins(new, models.scorer)
             options = [edit.option(margin) for edit, margin in zip(new, new_margins, strict=True)]
             indices = choose(options, settings.selection, seed=finder.seed)
             mined.pairs += [pair for index in indices for pair in new[index].pairs()]
@@ -161,6 +161,7 @@ def choose_balanced(
                 options,
                 seed=seed,
                 pair_share=settings.pair_share,
+                group_share=settings.group_share,
                 imbalance=settings.imbalance,
                 unsound_penalty=settings.unsound_penalty,
                 learn=adversary.margins,
@@ -184,11 +185,14 @@ class Adversary:
     def __init__(
         self, pairs: Sequence[TextPair], numbers: Floats, earlier: Sequence[TextPair] = (), *, min_pairs: int
     ) -> None:
+        from scipy import sparse
+
         # Pairs are measured once, for all choices among them.
         attacked = AttackedPairs([*pairs, *earlier])
         scale = np.sqrt((numbers**2).mean(axis=0))
         self._differences = [measure(attacked) for measure in (pair_words, compare_ngrams, count_by_section)]
-        self._differences.append(numbers / np.where(scale > 0, scale, 1))
+        # Sparse, since the threads of BLAS decide the last digits of products of dense matrices.
+        self._differences.append(sparse.csr_matrix(numbers / np.where(scale > 0, scale, 1)))
         self._earlier, self._min_pairs = len(earlier), min_pairs
         self._folds = np.array([stable_hash("adversary", pair.video_id) % _FOLDS for pair in pairs])
 

@@ -42,9 +42,12 @@ MAX_MARGIN = 5.0
 TIE_COST = 1e-3
 # Pairs that are given up rather than exceed a limit of imbalance by one; rounding may need to.
 _OVERRUN_COST = 2.0
-# Values of the linear programme this close to 0 or 1 count as integers, and of others so many digits.
+# Values of the linear programme this close to 0 or 1 count as integers, and of others so many digits. Last digits
+# differ between machines and libraries, so that everything is rounded before it is compared.
 _INTEGRALITY = 1e-6
 _DIGITS = 6
+_WEIGHT_DIGITS = 4
+_COST_DIGITS = 9
 # Share of the expected number of fractional options that are settled before the programme is solved again.
 _SETTLED_SHARE = 0.25
 # Undecided options from which on the programme is solved in integers, in a search of at most so many nodes: where few
@@ -63,12 +66,14 @@ class Option:
         unit: id of what gets at most one foil.
         key: distinguishes the options of a unit.
         word, foil_word: the true and the false word, as they are written.
-        margin: natural logarithm of the foil's perplexity over that of the true text, by a model that sees no video.
-            Below 0 it prefers the foil.
+        margin: by how much a model that sees no video prefers the true text, in natural logarithms of perplexity, or of
+            probability for the choice of the likeliest. Below 0 it prefers the foil.
         unsound_probability: that the foil is not sound, from 0 to 1.
         associations: how much better the true word goes with the other words of its texts than the false word, by each
             count of words that occur together; as many numbers for every option. Below 0 the false word goes better.
         context: the other words of its texts.
+        group: its supercategory.
+        pairs: how many pairs of texts it makes.
     """
 
     unit: str
@@ -79,12 +84,14 @@ class Option:
     unsound_probability: float = 0.0
     associations: tuple[float, ...] = ()
     context: tuple[str, ...] = ()
+    group: str = ""
+    pairs: int = 1
 
 
 def choose(options: Sequence[Option], selection: Selection, *, seed: int) -> list[int]:
     """Choose one option of each unit without regard to the others; a balanced choice is that of `balance_foils`.
 
-    ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2), ``random`` one by
+    ``paper`` takes the likeliest option of each unit (Shi et al., CVPR 2022, section 4.2), ``random`` one by
     a hash, and the seed decides between options that are equally good. The indices of the chosen options are ascending;
     the order of the options does not change which are chosen.
     """
@@ -104,6 +111,7 @@ def balance_foils(
     *,
     seed: int,
     pair_share: float = 0.03,
+    group_share: float = 1.0,
     imbalance: float = 0.02,
     unsound_penalty: float = 0.0,
     learn: Callable[[Sequence[int]], Iterable[Floats]] | None = None,
@@ -120,7 +128,8 @@ def balance_foils(
     others, and for each other feature; one or two uses of a word without their counterpart are free.
 
     An attacker that weights thousands of features can add up what is left of each. So an adversary learns from the
-    choice, its margins become features themselves, more strictly limited, and the choice is made again, twice.
+    choice, its margins become features themselves, more strictly limited, and the choice is made again, twice; not at
+    all where there is too little to learn from.
 
     These conditions make a linear programme. Its few fractional options are rounded, the most certain first, and it is
     solved again for the rest. It takes as many sound foils as can be expected, less unsound ones (`unsound_penalty`),
@@ -130,6 +139,7 @@ def balance_foils(
         options: any number for each unit.
         seed: decides between options that are equally good.
         pair_share: the highest share of units that one pair of words may have, in each direction.
+        group_share: the highest share of pairs that one group of options may have, as near as rounding comes.
         imbalance: how far above one half the share may be that a guess by one feature is right on.
         unsound_penalty: how many sound foils are given up to avoid one unsound foil.
         learn: returns the margins of all options by classifiers that learned from the given ones, but nothing from
@@ -145,7 +155,7 @@ def balance_foils(
     if not order:
         return []
     ranked = [options[index] for index in order]
-    margins = np.array([option.margin for option in ranked])
+    margins = np.array([option.margin for option in ranked]).round(_DIGITS)
     swapped = [(option.word, option.foil_word) for option in ranked]
     directed_pair_ids: dict[tuple[str, str], int] = {}
     programme = Programme(
@@ -153,17 +163,19 @@ def balance_foils(
         np.array([directed_pair_ids.setdefault(words, len(directed_pair_ids)) for words in swapped]),
         pair_share,
     )
+    programme.limit_groups([option.group for option in ranked], [option.pairs for option in ranked], group_share)
     _balance_words(programme, ranked, imbalance)
     _balance_numbers(programme, ranked, margins, imbalance)
     ties = np.array([hash_to_unit_interval(seed, option) for option in ranked])
     unsound = np.array([option.unsound_probability for option in ranked])
     hardness = MARGIN_COST * np.minimum(np.abs(margins), MAX_MARGIN)
-    costs = hardness + (1 + unsound_penalty) * unsound - 1 + TIE_COST * ties
+    costs = (hardness + (1 + unsound_penalty) * unsound - 1 + TIE_COST * ties).round(_COST_DIGITS)
     chosen = programme.solve(costs)
     for _ in range(ROUNDS):
-        if learn is None or not chosen:
+        learned = [] if learn is None or not chosen else [*learn(sorted(order[column] for column in chosen))]
+        if not learned:
             break
-        for margins in learn(sorted(order[column] for column in chosen)):
+        for margins in learned:
             weights = scale_sum(margins[order], margins[order][chosen])
             programme.balance([weights], _SLACK, LEARNED_WEIGHT * imbalance)
         chosen = programme.solve(costs)
@@ -209,7 +221,7 @@ def _balance_numbers(programme: Programme, options: Sequence[Option], margins: F
 def scale_sum(values: Floats, typical: Floats) -> list[tuple[int, float]]:
     """Return each index and its value in units of the root mean square of typical ones, without outliers."""
     scaled = np.clip(values / (np.sqrt((typical**2).mean()) or 1.0), -_MAX_SCALED, _MAX_SCALED)
-    return [*enumerate(scaled.round(_DIGITS).tolist())]
+    return [*enumerate(scaled.round(_WEIGHT_DIGITS).tolist())]
 
 
 def list_surplus(true_text: str, foil_text: str) -> list[tuple[str, int]]:
@@ -243,6 +255,17 @@ class Programme:
             self._values.extend([1.0] * self._options)
             self._lower += [-np.inf] * (int(numbers.max()) + 1)
             self._upper += [float(limit)] * (int(numbers.max()) + 1)
+
+    def limit_groups(self, groups: Sequence[str], pairs: Sequence[int], share: float) -> None:
+        """Limit each group of options to a share (0..1) of all pairs, of which every option makes some."""
+        if share >= 1:
+            return
+        for group in sorted(set(groups)):
+            weights = [number * ((name == group) - share) for name, number in zip(groups, pairs, strict=True)]
+            # Less one, since rounding may exceed a limit by one.
+            self._add_row([*enumerate(weights), (self._width, -1)], -np.inf, -1)
+            self._overruns.append(self._width)
+            self._width += 1
 
     def balance(
         self,
@@ -298,9 +321,10 @@ class Programme:
                     integrality=(columns < self._options) & integers,
                     constraints=optimize.LinearConstraint(matrix[:, columns], lower - taken, upper - taken),
                     bounds=optimize.Bounds(0, np.where(columns < self._options, 1, np.inf)),
-                    options={"node_limit": max_nodes},
+                    # A solution that is only known to be nearly the best one depends on the version of the solver.
+                    options={"node_limit": max_nodes, "mip_rel_gap": 0},
                 )
-                if result.x is not None:
+                if result.status == 0:
                     break
             if result.x is None:
                 raise VttdataError(f"The solver found no balanced choice of foils ({result.message}).")
@@ -308,7 +332,7 @@ class Programme:
             chosen[undecided[values >= 1 - _INTEGRALITY]] = True
             fractional = (values > _INTEGRALITY) & (values < 1 - _INTEGRALITY)
             undecided, values = undecided[fractional], values[fractional]
-            settled = max(1, int(_SETTLED_SHARE * values.sum()))
+            settled = max(1, int(_SETTLED_SHARE * values.round(_DIGITS).sum()))
             for column in undecided[np.argsort(-values.round(_DIGITS), kind="stable")][:settled].tolist():
                 chosen[column] = self._find_available(chosen)[column]
             undecided = undecided[self._find_available(chosen)[undecided]]
@@ -339,7 +363,7 @@ def combine_margins(margins: Floats, second_margins: Floats) -> Floats:
     mean = (margins + second_margins) / 2
     if len(mean) < 2 or not (margins.std() and second_margins.std()):
         return mean
-    correlation = max(correlate_margins(margins, second_margins), _MIN_CORRELATION)
+    correlation = max(round(correlate_margins(margins, second_margins), _DIGITS), _MIN_CORRELATION)
     reliability = 2 * correlation / (1 + correlation)
     shrunk: Floats = mean.mean() + reliability * (mean - mean.mean())
     return shrunk

@@ -17,11 +17,12 @@ class FoilSettings(Strict):
     """Choice of foils.
 
     Fields:
-        selection: ``balanced`` (see `vttdata.generate.foils.selection.balance_foils`), ``paper`` (lowest perplexity) or
-            ``random``.
+        selection: ``balanced`` (see `vttdata.generate.foils.selection.balance_foils`), ``paper`` (likeliest foil of a
+            caption) or ``random``.
         min_count: how often a concept must be mentioned in the whole corpus. The paper has 2,191 ordered pairs of some
             168 concepts; see docs/foils.md for what 19 and 21 leave of ActivityNet's.
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
+        group_share: the highest share of pairs that ``balanced`` takes from one supercategory, in each split.
         imbalance: how far above one half ``balanced`` lets the share of pairs be on which a guess by one feature is
             right: by a word, a pair of words, length, frequency, likelihood, or how well a word goes with the others.
             Small sets hide more of it than large.
@@ -39,6 +40,7 @@ class FoilSettings(Strict):
     selection: Selection = "balanced"
     min_count: Count = 10
     pair_share: Annotated[float, Gt(0), Le(1)] = 0.03
+    group_share: Annotated[float, Gt(0), Le(1)] = 1.0
     imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.02
     max_unsound_probability: Ratio = 0.6
     unsound_penalty: Annotated[float, Ge(0), Le(100)] = 0.0

@@ -50,6 +50,15 @@ _NEGATION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
+# Words behind which a sentence says what is heard, and not what is seen.
+_SPEECH = re.compile(
+    r"""\b(?:(?:talk|speak|sing|chat|lectur|rapp?|jok|brag|complain)\w*\s+(?:\w+\s+){0,3}?(?:about|of|on)
+    |(?:tell|teach|inform|report)\w*\s+(?:\w+\s+){0,3}?(?:about|of)
+    |(?:voice(?:\s+|-)?over|voice|narrator|narration|commentator|commentary|song|lyrics)\s+(?:\w+\s+){0,2}?
+    (?:say|tell|describ|explain|discuss|mention|talk|narrat)\w*)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 _HYPHENATED = r"[^\W_]+(?:['\u2019-][^\W_]+)*"
 _WORD_BEFORE = re.compile(rf"({_HYPHENATED})( +)$")
 _WORD_AFTER = re.compile(rf" +({_HYPHENATED})")
@@ -245,16 +254,17 @@ def find_swaps(
     `rivals` are those of `select_absent_rivals`. A swap is left out that pronouns anywhere in the document, which is
     everything that is shown together with the text and the text itself, would give away. `unsound_probability` leaves
     out nouns that are out of place; without it, all nouns count as sound. Without `spellings` the name alone is written
-    for a noun. `dropped` counts, as ``negated``, rivals of nouns that the text denies, or names as what something looks
-    like.
+    for a noun, or a synonym of one word for several. `dropped` counts, as ``negated``, rivals of nouns that the text
+    denies, or names as what something looks like, and, as ``heard``, those of nouns that somebody only speaks of.
     """
     swaps: list[Swap] = []
     for mention in mentions:
         if mention.noun not in rivals:
             continue
-        if is_negated(text, mention):
+        unseen = "negated" if is_negated(text, mention) else "heard" if is_only_heard(text, mention) else None
+        if unseen is not None:
             if dropped is not None:
-                dropped["negated"] += len(rivals[mention.noun])
+                dropped[unseen] += len(rivals[mention.noun])
             continue
         noun = lexicon.nouns[mention.noun]
         others = count_other_mentions(noun, lexicon, document)
@@ -263,8 +273,7 @@ def find_swaps(
             if probability is None:
                 continue
             plural = mention.plural and foil.countable == "count"
-            named = [(foil.name, foil.plural if plural else foil.name)]
-            for name, form in named if spellings is None else spellings(foil, plural):
+            for name, form in [spell_shortly(foil, plural)] if spellings is None else spellings(foil, plural):
                 if breaks_possessive(text, mention, form):
                     continue
                 start, replacement = write_form(text, mention, form)
@@ -272,6 +281,12 @@ def find_swaps(
                 words = (text[mention.start : mention.end].lower(), form.lower())
                 swaps.append(Swap(start, mention.end, replacement, *concepts, *words, others, probability, name))
     return swaps
+
+
+def spell_shortly(noun: Noun, plural: bool) -> tuple[str, str]:
+    """Return the name of a noun, or its first synonym of one word if the name has several, and its form in a number."""
+    name, many = min(noun.spellings(), key=lambda spelling: " " in spelling[0])
+    return name, many if plural else name
 
 
 def count_other_mentions(noun: Noun, lexicon: Lexicon, document: MentionSummary) -> int:
@@ -337,6 +352,12 @@ def is_negated(text: str, mention: Mention) -> bool:
     before = max(text.rfind(stop, 0, mention.start) for stop in ".!?") + 1
     after = min((end for stop in ".!?" if (end := text.find(stop, mention.end)) >= 0), default=len(text))
     return _NEGATION.search(text, before, after) is not None
+
+
+def is_only_heard(text: str, mention: Mention) -> bool:
+    """Return whether a sentence says that somebody speaks of a thing, which need not be seen."""
+    before = max(text.rfind(stop, 0, mention.start) for stop in ".!?") + 1
+    return _SPEECH.search(text, before, mention.start) is not None
 
 
 def begins_sentence(text: str, position: int) -> bool:

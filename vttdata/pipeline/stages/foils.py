@@ -28,11 +28,22 @@ class Foils(WholeStage[VideoTexts, FoilPair]):
     """
 
     name = "foils"
-    version = 5
+    version = 6
     output = FoilPair
     id_column = "video_id"
     reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"}) | {
-        f"foil_{why}" for why in ("implausible", "implied", "mentioned", "negated", "pronoun", "refused", "too_few")
+        f"foil_{why}"
+        for why in (
+            "contradicted",
+            "heard",
+            "implausible",
+            "implied",
+            "mentioned",
+            "negated",
+            "pronoun",
+            "refused",
+            "too_few",
+        )
     }
 
     settings: FoilSettings

@@ -181,6 +181,10 @@ class CausalModel(Scorer):
         """Return the perplexity of each text; 1 for one without tokens. Errors are those of `log_probabilities`."""
         return _to_perplexities(self.log_probabilities(texts))
 
+    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the number of predicted tokens of each text. Errors are those of `log_probabilities`."""
+        return np.array([len(row) - 1 for row in self._tokenize(list(texts))], np.int64)
+
     def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[Floats]:
         """Score many texts at once; equal changed texts are scored once.
 

@@ -137,6 +137,10 @@ class NgramModel(Scorer):
             blocks.append(rows.perplexities(self._score(rows.ids())))
         return np.concatenate(blocks)
 
+    def count_tokens(self, texts: Sequence[str]) -> Integers:
+        """Return the number of words and punctuation signs of each text, and one more for its end."""
+        return np.array([len(model_tokens(text)) + 1 for text in texts], np.int64)
+
     def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[Floats]:
         """Score many texts at once; for each replacement only the words around the span are scored."""
         perplexities: list[Floats] = []

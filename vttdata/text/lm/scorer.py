@@ -42,6 +42,9 @@ class Scorer(Protocol):
     def perplexity(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return the perplexity of each text: exp of the mean negative log-probability of its tokens and its end."""
 
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Return of each text over how many tokens its perplexity is a mean, its end included."""
+
     def substitution_perplexity(
         self, text: str, start: int, end: int, replacements: Sequence[str]
     ) -> NDArray[np.float64]:
