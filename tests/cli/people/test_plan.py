@@ -55,7 +55,20 @@ def test_items_give_intervals_hours_and_cost(capsys: pytest.CaptureFixture[str])
 
 
 def test_judge_needs_fewer_rated_items(capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["people", "plan", "--items", "100", "--judgments", "1", "--sd", "0", "--judge", "0.7", "--hourly", "10"]
+    command = [
+        "people",
+        "plan",
+        "--items",
+        "100",
+        "--judgments",
+        "1",
+        "--sd",
+        "0",
+        "--judge-correlation",
+        "0.7",
+        "--hourly",
+        "10",
+    ]
     assert main([*command, "--seconds", "36", "--controls", "0", "--judged", "1000"]) == 0
     row = capsys.readouterr().out.splitlines()[1].split()
     # .51 / (1 / 100 - .49 / 1000) is 53.6.
@@ -69,8 +82,8 @@ def test_judge_needs_fewer_rated_items(capsys: pytest.CaptureFixture[str]) -> No
         ["--sd", "2"],
         ["campaign", "--items", "9"],
         ["nowhere"],
-        ["--items", "9", "--judge", "0.9", "--sd", "3"],
-        ["--items", "9", "--judge", "0.2", "--judged", "8"],
+        ["--items", "9", "--judge-correlation", "0.9", "--sd", "3"],
+        ["--items", "9", "--judge-correlation", "0.2", "--judged", "8"],
         ["--items", "9", "--judged", "80"],
     ],
 )

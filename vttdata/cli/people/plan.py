@@ -54,7 +54,7 @@ AMOUNT = NumberRange(0, 10**6)
     ],
     examples=[
         "vttdata people plan --items 500 --judgments 3,5,10 --sd 0.9 --spread 0.8 --seconds 15",
-        "vttdata people plan --items 500 --judgments 1,3 --judge 0.5 --judged 3000",
+        "vttdata people plan --items 500 --judgments 1,3 --judge-correlation 0.5 --judged 3000",
         "vttdata people plan --systems 5 --videos 200 --gap 3,5 --hits 15,30,60",
         "vttdata people plan assessment --bad 0.3",
         "vttdata people plan --systems 5 --hits 93 --price 0.99 --fee 0.2",
@@ -93,7 +93,7 @@ AMOUNT = NumberRange(0, 10**6)
 @option("--hourly X", "Pay of an hour.", type=AMOUNT, default=12.0, group=ITEMS)
 @option("--controls SHARE", "Controls beside each judgment.", type=NumberRange(0, 10), default=0.1, group=ITEMS)
 @option(
-    "--judge R",
+    "--judge-correlation R",
     "Pearson's r of an automatic judge and one worker's ratings: adds how many items must be rated if 'vttdata metric "
     "judge' corrects it.",
     type=NumberRange(0, 1),
@@ -159,20 +159,25 @@ def _print_precision(items: int, options: Mapping[str, Any]) -> None:
     rows = [precision(items, n, **{name: options[name] for name in names}) for n in options["judgments"]]
     head = ["judgments", "item +-", "mean +-", "hours", "cost"]
     table = [[row.judgments, row.item, row.mean, round(row.hours, 1), round(row.cost, 2)] for row in rows]
-    if options["judge"] is not None:
+    if options["judge_correlation"] is not None:
         judged = options["judged"] or 10 * items
         if judged < items:
             raise VttdataError(f"--judged: the judge rates all items, at least the {items:,} of --items.")
-        spreads = {"sd": options["sd"], "spread": options["spread"], "r": options["judge"], "judged": judged}
+        spreads = {
+            "sd": options["sd"],
+            "spread": options["spread"],
+            "r": options["judge_correlation"],
+            "judged": judged,
+        }
         try:
             numbers = [items_with_judge(items, n, **spreads) for n in options["judgments"]]
         except ValueError as error:
-            raise VttdataError(f"--judge, --sd and --spread: {error}.") from None
+            raise VttdataError(f"--judge-correlation, --sd and --spread: {error}.") from None
         head += ["items with judge", "their cost"]
         for row, plan, number in zip(table, rows, numbers, strict=True):
             row += [number, round(plan.cost * number / items, 2)]
     elif options["judged"] is not None:
-        raise VttdataError("--judged is about a judge; name its correlation with --judge.")
+        raise VttdataError("--judged is about a judge; name its correlation with --judge-correlation.")
     print(as_plain([head, *table]))
 
 
