@@ -17,7 +17,7 @@ from vttdata.recipe.published import ALLOWED, is_allowed, load_foreign_recipe
 # What of a recipe is only shown, compared or counted; by hand, so that a new key has to be thought about.
 SHOWN = {
     *("name", "version", "licence", "licence.*", "language", "description", "citation", "date", "allow_leaks"),
-    *("columns.*", "collect.columns.*", "captions.columns.*", "captions.language", "paper.*.why"),
+    *("columns.*", "collect.columns.*", "captions.columns.*", "captions.language", "paper.*.why", "folders.*"),
 }
 HOSTILE = ("/etc/passwd", "pip", "http://127.0.0.1:9/{query}")
 

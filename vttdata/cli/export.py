@@ -76,7 +76,7 @@ def command(
     captions: Path | None,
     every_caption: bool,
 ) -> int:
-    """Write a dataset for other programs: COCO, harnesses such as lmms-eval, retrieval.
+    """Write a dataset for other programs: COCO, lmms-eval, retrieval.
 
     DIR/README.md says how the files are read and by which rules they were written. An earlier export in DIR is replaced
     as a whole.

@@ -49,7 +49,7 @@ _USAGE = """\
 pip install lmms-eval 'filelock<4'{needs}
 VTTDATA_VIDEOS=$PWD/VIDEOS python -m lmms_eval --include_path FOLDER --tasks {task} --model MODEL --log_samples \
 --output_path scores
-vttdata evaluate {dataset} $(find scores -name '*_samples_{task}.jsonl') {options}
+vttdata evaluate {dataset} "$(find scores -name '*_samples_{task}.jsonl')" {options}
 ```"""
 _COCO_COLUMNS = {"Bleu_4": "bleu4", "METEOR": "meteor", "ROUGE_L": "rouge_l", "CIDEr": "cider"}
 _FUNCTIONS = '''\
