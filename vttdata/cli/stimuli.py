@@ -46,7 +46,7 @@ class StimuliCommand(Command):
     notes=[
         "No model is run. DIR/stimuli.parquet has the indices and the times of all frames that are shown, and "
         "DIR/stimuli.json what was left out and why. 'vttdata export --stimuli DIR' writes a task of each condition, "
-        "and 'vttdata evaluate --conditions' tells what the video added. Stopped at any moment, the same command goes on."
+        "and 'vttdata evaluate --conditions' tells what the video added. Stopped at any moment, the command goes on."
     ],
     examples=[
         "vttdata stimuli vttdata/demo --out shown",

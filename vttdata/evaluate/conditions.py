@@ -1,14 +1,15 @@
 """What the video adds: scores of the same items in several conditions, and differences that are paired by item.
 
-Conditions are those of `vttdata.media.stimuli.CONDITIONS`. The best single frame is a maximum over conditions, which is
-too high where it is chosen on the items that it is scored on: for the items of each fifth of the sources it is the
-condition that scores highest on the other four fifths. Intervals draw sources, and keep this choice.
+Conditions are those of `vttdata.media.stimuli.CONDITIONS`. The gain over the best single frame is the least of the
+differences to each single frame, and its interval goes from the least of their lower ends to the least of their upper
+ends. Of frames that are equally good one is best by chance, so that the gain itself is low by some standard error. In
+simulations (`benchmarks/stimuli.py`) this interval covers as often as those of plain differences, and the percentiles
+of a best frame that is chosen anew in each draw of sources do not.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,13 +70,11 @@ class ModelScores:
         scores: condition -> score.
         gains: gain -> difference, on the items that both of its conditions have.
         groups: grouping, such as ``type`` -> group -> gain -> difference.
-        best_frame: conditions that the best single frame is, with the number of items.
     """
 
     scores: Mapping[str, Estimate]
     gains: Mapping[str, Estimate]
     groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
-    best_frame: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,60 +373,36 @@ def report_conditions(
 def estimate_gains(estimator: Estimator, columns: Columns) -> ModelScores:
     """Estimate the scores of a model's columns, by condition, and its gains, on all items and by group."""
     items = estimator.items
-    best, chosen = choose_best_frame(columns, items)
-    pairs: dict[str, tuple[ScoreColumn, ScoreColumn]] = {}
+    pairs: dict[tuple[str, str], tuple[ScoreColumn, ScoreColumn]] = {}
     for gain, (more, less) in GAINS.items():
         first = columns.get(more if gain == "sound" else _whole(columns, more))
-        second = best if less == BEST_FRAME else columns.get(less)
-        if first is not None and second is not None:
+        for condition in SINGLE_FRAMES if less == BEST_FRAME else (less,):
+            second = columns.get(condition)
+            if first is None or second is None:
+                continue
             both = _flags(first, items) & _flags(second, items)
             if both.any():
-                pairs[gain] = _restrict(first, both), _restrict(second, both)
+                pairs[gain, condition] = _restrict(first, both), _restrict(second, both)
     selections: dict[tuple[str, str], Flags] = {("", ""): np.ones(len(items.ids), np.bool_)}
     selections |= {
         (grouping, group): flags for grouping, groups in estimator.groups().items() for group, flags in groups.items()
     }
-    gains = estimator.differences(pairs, selections)
     groups: dict[str, dict[str, dict[str, Estimate]]] = {}
-    for (grouping, group), found in gains.items():
-        if grouping:
-            groups.setdefault(grouping, {})[group] = found
-    return ModelScores(estimator.estimate(columns), gains["", ""], groups, chosen)
+    for (grouping, group), differences in estimator.differences(pairs, selections).items():
+        groups.setdefault(grouping, {})[group] = _combine(differences)
+    gains = groups.pop("")[""]
+    return ModelScores(estimator.estimate(columns), gains, groups)
 
 
-def choose_best_frame(columns: Columns, items: Items) -> tuple[ScoreColumn | None, dict[str, int]]:
-    """Return the column of the best single frame, chosen for each fold on the other ones, and how often it is which.
-
-    Items are those that all conditions of single frames have; None without such a condition.
-    """
-    present = {name: columns[name] for name in SINGLE_FRAMES if name in columns}
-    both = np.ones(len(items.ids), np.bool_)
-    for column in present.values():
-        both &= _flags(column, items)
-    if not present or not both.any():
-        return None, {}
-    candidates = {name: _restrict(column, both) for name, column in present.items()}
-    first = next(iter(candidates.values()))
-    fold_of = np.array(assign_folds(items.source_ids))[items.sources[first.items]]
-    scores = [_means(column) for column in candidates.values()]
-    values, statistics = scores[0].items.copy(), scores[0].statistics.copy()
-    chosen: dict[str, int] = dict.fromkeys(candidates, 0)
-    for fold in np.unique(fold_of):
-        inside = fold_of == fold
-        # Of a single source there are no others to choose on.
-        others = ~inside if not inside.all() else inside
-        reached = [each.corpus(each.statistics[others].sum(axis=0), np.array(others.sum())) for each in scores]
-        best = int(np.argmax(reached))
-        values[inside], statistics[inside] = scores[best].items[inside], scores[best].statistics[inside]
-        chosen[list(candidates)[best]] += int(inside.sum())
-    return dataclasses.replace(first, scores=ColumnScores(values, statistics, scores[0].formula)), chosen
-
-
-def assign_folds(source_ids: Sequence[str]) -> list[int]:
-    """Return the fold of each source, 0 to 4 at most, by the order of the hashes of their ids."""
-    ranked = sorted(source_ids, key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest())
-    fold_of = {name: rank % _FOLDS for rank, name in enumerate(ranked)}
-    return [fold_of[name] for name in source_ids]
+def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estimate]:
+    """Return gains from differences, by gain and condition: the least one where a gain is to the best of several."""
+    by_gain: dict[str, list[Estimate]] = {}
+    for (gain, _), found in differences.items():
+        by_gain.setdefault(gain, []).append(found)
+    return {
+        gain: Estimate(*(min(getattr(each, end) for each in found) for end in ("score", "low", "high")), found[0].items)
+        for gain, found in by_gain.items()
+    }
 
 
 def _find_filters(

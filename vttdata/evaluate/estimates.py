@@ -19,6 +19,7 @@ from vttdata.statistics.scores import ScoredRows
 from vttdata.text.word_spans import split_words
 
 K = TypeVar("K", bound=Hashable)
+N = TypeVar("N", bound=Hashable)
 Columns = Mapping[str, ScoreColumn]
 
 # Quartiles of the items by the mean number of words of their references.
@@ -93,8 +94,8 @@ class Estimator:
         return _group_items(self.items)
 
     def differences(
-        self, pairs: Mapping[str, tuple[ScoreColumn, ScoreColumn]], selections: Mapping[K, Flags]
-    ) -> dict[K, dict[str, Estimate]]:
+        self, pairs: Mapping[N, tuple[ScoreColumn, ScoreColumn]], selections: Mapping[K, Flags]
+    ) -> dict[K, dict[N, Estimate]]:
         """Estimate differences of two columns on the same items, by name, on selections of the items.
 
         A selection has those differences whose columns have rows in it.

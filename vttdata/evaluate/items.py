@@ -358,8 +358,8 @@ def _listed_items(protocol: Protocol, split: str, known: Sequence[str]) -> set[s
     wanted, names = set(protocol.splits[split]), set(known)
     if unknown := sorted(wanted - names):
         raise VttdataError(
-            f"{protocol.name}: no item of '{split}' has the id {unknown[0]!a} ({len(unknown):,} of its ids are unknown); "
-            "it is a protocol of another dataset or version."
+            f"{protocol.name}: no item of '{split}' has the id {unknown[0]!a} ({len(unknown):,} are unknown); it "
+            "is a protocol of another dataset or version."
         )
     return wanted
 

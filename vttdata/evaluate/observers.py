@@ -22,7 +22,6 @@ from vttdata.evaluate.answers import Answer, Asked
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conditions import (
     ConditionsReport,
-    assign_folds,
     choose_metric,
     prepare_conditions,
     report_conditions,
@@ -38,6 +37,7 @@ from vttdata.generate.blind.learning import cross_fit, logistic_regression, spar
 from vttdata.generate.blind.questions import MultipleChoice, audit_questions
 from vttdata.generate.blind.shortcuts import ENSEMBLE, check_pairs, stack_margins
 from vttdata.generate.blind.words import lower_words
+from vttdata.ids import digest
 from vttdata.media.decode import open_video
 from vttdata.media.stimuli import Stimulus
 from vttdata.statistics.arrays import Floats, Integers
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 SEEING = "colours-and-motion"
-_SIDE, _LEVELS = 32, 3
+_SIDE, _LEVELS, _FOLDS = 32, 3, 5
 # Captions of other clips with which that of a clip is compared in learning.
 _OTHER_CAPTIONS = 8
 # Standard deviation of each number, on which the penalty of the regression depends.
@@ -233,6 +233,13 @@ def _score_choices(words: Matrix, shown: Floats, choices: Sequence[_Choice]) -> 
             for number in np.flatnonzero(folds == fold).tolist():
                 found[number] = np.asarray(words @ (shown[clips[number]] @ weights))
     return found
+
+
+def assign_folds(source_ids: Sequence[str]) -> list[int]:
+    """Return the fold of each source, 0 to 4 at most, by the order of the hashes of their ids."""
+    ranked = sorted(source_ids, key=digest)
+    fold_of = {name: rank % _FOLDS for rank, name in enumerate(ranked)}
+    return [fold_of[name] for name in source_ids]
 
 
 def _blind_right(items: Items, notes: list[str]) -> Floats | None:

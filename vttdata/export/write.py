@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,14 +62,12 @@ def export(
             has nothing to write in this format, or `out` holds other files. `out` is then left as it was.
     """
     chosen = load_format(format)
-    if captions is None and chosen.takes_captions:
-        raise VttdataError(f"The format {format} needs a system's captions (--captions TABLE).")
-    if captions is not None and not chosen.takes_captions:
-        raise VttdataError(f"The format {format} takes no captions of a system; leave out --captions.")
-    if every_caption and not chosen.takes_every_caption:
-        raise VttdataError(f"The format {format} has no choice of queries; leave out --every-caption.")
-    if stimuli is not None and not chosen.takes_stimuli:
-        raise VttdataError(f"The format {format} shows no stimuli; leave out --stimuli.")
+    problem = next(
+        (text for is_wrong, text in _option_problems(format, chosen, captions, every_caption, stimuli) if is_wrong),
+        None,
+    )
+    if problem is not None:
+        raise VttdataError(problem)
     # Files inside the dataset would be published with it and fail its verification.
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
@@ -85,21 +83,39 @@ def export(
         for limit in limits:
             warn(limit)
     with replace_folder(out, EXPORT) as partial:
-        request = ExportRequest(reader, partial, config, split, captions, every_caption)
+        request, about = (
+            ExportRequest(reader, partial, config, split, captions, every_caption),
+            export_formats()[format],
+        )
         if stimuli is None:
-            notes = _write_task(chosen, request, export_formats()[format], limits)
+            notes = _write_task(chosen, request, about, limits)
         else:
-            notes = []
-            for shown in _read_shown(stimuli):
-                folder = partial / shown.condition
-                folder.mkdir()
-                of_condition = replace(request, folder=folder, stimuli=shown, counts=CaptionCounts())
-                _link_shown(stimuli, shown.condition, folder)
-                title = f"{export_formats()[format]} Shown is: {CONDITIONS[shown.condition]}."
-                notes += _write_task(chosen, of_condition, title, limits)
+            notes = _write_conditions(chosen, request, about, stimuli)
         write_checksums(partial)
         files = sorted(path.relative_to(partial).as_posix() for path in partial.rglob("*") if path.is_file())
     return Exported(out, tuple(files), tuple(dict.fromkeys(notes)))
+
+
+def _option_problems(
+    name: str, chosen: Format, captions: Path | None, every_caption: bool, stimuli: Path | None
+) -> Iterator[tuple[bool, str]]:
+    """Yield what may be wrong with the options for a format, and whether it is."""
+    yield (
+        captions is None and chosen.takes_captions,
+        f"The format {name} needs a system's captions (--captions TABLE).",
+    )
+    yield (
+        captions is not None and not chosen.takes_captions,
+        f"The format {name} takes no captions of a system; leave out --captions.",
+    )
+    yield (
+        every_caption and not chosen.takes_every_caption,
+        f"The format {name} has no choice of queries; leave out --every-caption.",
+    )
+    yield (
+        stimuli is not None and not chosen.takes_stimuli,
+        f"The format {name} shows no stimuli; leave out --stimuli.",
+    )
 
 
 def _write_task(chosen: Format, request: ExportRequest, title: str, limits: Sequence[str]) -> list[str]:
@@ -110,6 +126,18 @@ def _write_task(chosen: Format, request: ExportRequest, title: str, limits: Sequ
     readme = readme_text(f"{reader.name} {reader.version}: {title}", paragraphs, [*limits, *notes])
     front_matter = f"{written.front_matter}\n" if written.front_matter else ""
     (request.folder / "README.md").write_text(front_matter + readme, encoding="utf-8", newline="\n")
+    return notes
+
+
+def _write_conditions(chosen: Format, request: ExportRequest, title: str, stimuli: Path) -> list[str]:
+    """Write a task of each condition with what it shows, and return the notes."""
+    notes = []
+    for shown in _read_shown(stimuli):
+        folder = request.folder / shown.condition
+        folder.mkdir()
+        _link_shown(stimuli, shown.condition, folder)
+        of_condition = replace(request, folder=folder, stimuli=shown, counts=CaptionCounts())
+        notes += _write_task(chosen, of_condition, f"{title} Shown is: {CONDITIONS[shown.condition]}.", ())
     return notes
 
 
