@@ -25,7 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.helpers.drawn_questions import KINDS, OPTIONS, draw_benchmark, write_oracle
+from tests.helpers.drawn_questions import KINDS, OPTIONS, build_questions, draw_benchmark, write_oracle
 from tests.helpers.stimulus_matrix import CODECS, try_codec
 from vttdata.cli.main import main as vttdata
 from vttdata.evaluate.columns import ScoreColumn
@@ -55,8 +55,7 @@ def oracle() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         films = draw_benchmark(folder, _FILMS_A_KIND)
-        build = ["build", "questions", "--quiet", "--out", str(folder / "build")]
-        run(*build, "--set", f"annotations={folder / 'questions.jsonl'}")
+        build_questions(folder)
         shown, report = folder / "shown", folder / "report"
         run("stimuli", str(folder / "build"), "--videos", str(folder), "--out", str(shown), "--quiet")
         write_oracle(films, shown, folder / "oracle")
