@@ -29,7 +29,7 @@ def test_lmms_eval_answers_in_three_conditions(tmp_path: Path, capsys: pytest.Ca
     options = ["--include_path", str(tasks), "--tasks", ",".join(names), "--model", "dummy", "--batch_size", "1"]
     options += ["--log_samples", "--output_path", "scores"]
     variables = {"PYTHONPATH": f"{ROOT}{os.pathsep}{PROGRAMS}", "HF_HOME": str(tmp_path / "cache")}
-    lmms.call(str(PROGRAMS / "lmms_eval_model.py"), *options, cwd=tmp_path, **variables)
+    lmms.call(str(PROGRAMS / "lmms_eval_stimuli.py"), *options, cwd=tmp_path, **variables)
     (results,) = tmp_path.glob("scores/**/*_results.json")
     theirs = json.loads(results.read_text())["results"]
     (tmp_path / "dummy").mkdir()
@@ -43,6 +43,8 @@ def test_lmms_eval_answers_in_three_conditions(tmp_path: Path, capsys: pytest.Ca
         accuracy = next(value for key, value in theirs[name].items() if key.partition(",")[0] == "accuracy")
         assert model["scores"][condition]["score"] == pytest.approx(accuracy, abs=1e-12)
         assert model["scores"][condition]["items"] == 10
+    # Of every kind one film has the first option, and one the second; nothing but letters decides.
+    assert [model["scores"][name]["score"] for name in CHOSEN] == [0.5, 0.5, 0.0]
     gain = model["scores"]["all"]["score"] - model["scores"]["text"]["score"]
     assert model["gains"]["visual"]["score"] == pytest.approx(gain)
     lmms.showed(
