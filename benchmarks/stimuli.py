@@ -28,11 +28,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.helpers.drawn_questions import KINDS, OPTIONS, build_questions, draw_benchmark, write_oracle
 from tests.helpers.stimulus_matrix import CODECS, try_codec
 from vttdata.cli.main import main as vttdata
+from vttdata.conditions import CONDITIONS, SINGLE_FRAMES, StimuliSettings
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conditions import estimate_gains
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import Items
-from vttdata.media.stimuli import CONDITIONS, SINGLE_FRAMES, ClipStimuli, StimuliSettings
+from vttdata.media.stimuli import ClipStimuli
 from vttdata.statistics.scores import ColumnScores
 
 _FILMS_A_KIND = 6

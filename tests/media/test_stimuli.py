@@ -17,8 +17,9 @@ from tests.helpers.barcode import RATE, Movie, read_beeps, read_number, read_sou
 from tests.helpers.drawn_questions import read_pictures
 from tests.helpers.span_matrix import CODECS, CONTAINERS, Cell
 from tests.helpers.stimulus_matrix import try_cell_pictures
+from vttdata.conditions import CONDITIONS, StimuliSettings, Stimulus, choose_frames
 from vttdata.media.decode import Frame, Video
-from vttdata.media.stimuli import CONDITIONS, ClipStimuli, StimuliSettings, Stimulus, choose_frames
+from vttdata.media.stimuli import ClipStimuli
 
 pytestmark = pytest.mark.not_on("win32")
 

@@ -230,7 +230,6 @@ def evaluate_by_condition(
     """
     from vttdata.evaluate.conditions import FOLDER, evaluate_conditions
     from vttdata.evaluate.evaluation import EvaluationSettings
-    from vttdata.evaluate.observers import observe_conditions
     from vttdata.evaluate.report import check_folder
     from vttdata.load.lookup import find_dataset
 
@@ -250,6 +249,8 @@ def evaluate_by_condition(
     if folders:
         report = evaluate_conditions(folder, folders, **chosen)
     else:
+        from vttdata.evaluate.observers import observe_conditions
+
         assert stimuli is not None
         report = observe_conditions(folder, stimuli, **chosen)
     if outputs.out is not None:

@@ -32,7 +32,7 @@ class StimuliCommand(Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the conditions, then notes and examples."""
-        from vttdata.media.stimuli import CONDITIONS
+        from vttdata.conditions import CONDITIONS
 
         with formatter.section("Conditions"):
             formatter.write_dl(list(CONDITIONS.items()))
@@ -60,7 +60,7 @@ class StimuliCommand(Command):
     "--condition NAME",
     "A condition of those below; may be repeated.",
     name="conditions",
-    type=Names("condition", "vttdata.media.stimuli:CONDITIONS.keys"),
+    type=Names("condition", "vttdata.conditions:CONDITIONS.keys"),
     multiple=True,
     show_default="all",
 )
@@ -109,9 +109,9 @@ def command(
     videos whose frames are known exactly.
     """
     from vttdata.compose.stimuli import StimuliRequest, make_stimuli
+    from vttdata.conditions import CONDITIONS, StimuliSettings
     from vttdata.files.table_formats import align_columns
     from vttdata.load.lookup import ALL_VIDEOS, find_dataset
-    from vttdata.media.stimuli import CONDITIONS, StimuliSettings
 
     for name in conditions:
         if name not in CONDITIONS:

@@ -1,7 +1,7 @@
 """Make the stimuli of a dataset's items: what models are shown of each clip in each condition, in a folder of its own.
 
 The folder has a folder for each condition, ``CONDITION/VIDEO_ID.mp4`` or ``CONDITION/VIDEO_ID/0000.png``, and the table
-``stimuli.parquet`` of `vttdata.media.stimuli.Stimulus`. Stopped at any moment, the same call goes on.
+``stimuli.parquet`` of `vttdata.conditions.Stimulus`. Stopped at any moment, the same call goes on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vttdata.conditions import StimuliSettings, Stimulus
 from vttdata.dataset.parquet import write_rows
 from vttdata.dataset.stimuli import MANIFEST, STIMULI, TABLE, read_manifest
 from vttdata.errors import VttdataError, halt_on_disk_errors
@@ -24,7 +25,6 @@ from vttdata.export.reader import DatasetReader
 from vttdata.files.own_folder import check_own
 from vttdata.files.reading import file_sha256
 from vttdata.json_types import JsonObject
-from vttdata.media.stimuli import StimuliSettings, Stimulus
 from vttdata.media.video_folder import locate_videos
 from vttdata.pipeline.build_folder import tool_versions
 from vttdata.pipeline.engine import Engine, Table

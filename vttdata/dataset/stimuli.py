@@ -6,12 +6,12 @@ import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from vttdata.conditions import CONDITIONS, Stimulus
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.own_folder import FolderKind
 from vttdata.files.reading import is_inside, read_description
 from vttdata.json_types import JsonObject
-from vttdata.media.stimuli import CONDITIONS, Stimulus
 
 MANIFEST, TABLE = "stimuli.json", "stimuli.parquet"
 
@@ -60,9 +60,8 @@ def read_stimuli(folder: Path, conditions: Collection[str] | None = None) -> Ite
     """
     for row in read_parquet_rows([folder / TABLE], tuple(Stimulus.__annotations__)):
         if conditions is None or row["condition"] in conditions:
-            stimulus = Stimulus(
-                **{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-            )
+            values: JsonObject = {name: tuple(cell) if isinstance(cell, list) else cell for name, cell in row.items()}
+            stimulus = Stimulus(**values)
             if not all(map(is_inside, stimulus.files)):
                 raise VttdataError(f"{folder / TABLE}: names a file outside of its folder.")
             yield stimulus

@@ -1,6 +1,6 @@
 """What the video adds: scores of the same items in several conditions, and differences that are paired by item.
 
-Conditions are those of `vttdata.media.stimuli.CONDITIONS`. The gain over the best single frame is the least of the
+Conditions are those of `vttdata.conditions.CONDITIONS`. The gain over the best single frame is the least of the
 differences to each single frame, and its interval goes from the least of their lower ends to the least of their upper
 ends. Of frames that are equally good one is best by chance, so that the gain itself is low by some standard error. In
 simulations (`benchmarks/stimuli.py`) this interval covers as often as those of plain differences, and the percentiles
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from vttdata.conditions import CONDITIONS, SINGLE_FRAMES
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import DescribeOSErrors, VttdataError, list_choices
@@ -31,7 +32,6 @@ from vttdata.evaluate.report import Estimate, format_interval, format_score, pla
 from vttdata.evaluate.task import EvaluationTask, Scoring, guess_task, load_evaluation_task
 from vttdata.files.table_formats import align_columns, printable
 from vttdata.json_types import JsonObject
-from vttdata.media.stimuli import CONDITIONS, SINGLE_FRAMES
 from vttdata.statistics.arrays import Flags
 from vttdata.statistics.scores import ColumnScores
 
@@ -342,7 +342,7 @@ def report_conditions(
     for name, of_model in columns.items():
         models[name] = estimate_gains(estimator, of_model)
         lacking = [gain for gain in GAINS if gain not in models[name].gains]
-        if lacking:
+        if lacking and len(of_model) > 1:
             notes.append(f"{name}: not computed, for want of predictions in their conditions: {', '.join(lacking)}.")
     if len(items.source_ids) == 1:
         notes.append("All items are of one source, so there are no intervals.")
@@ -391,7 +391,7 @@ def estimate_gains(estimator: Estimator, columns: Columns) -> ModelScores:
     for (grouping, group), differences in estimator.differences(pairs, selections).items():
         groups.setdefault(grouping, {})[group] = _combine(differences)
     gains = groups.pop("")[""]
-    return ModelScores(estimator.estimate(columns), gains, groups)
+    return ModelScores(estimator.estimate(columns), gains, groups if gains else {})
 
 
 def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estimate]:
@@ -400,7 +400,12 @@ def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estim
     for (gain, _), found in differences.items():
         by_gain.setdefault(gain, []).append(found)
     return {
-        gain: Estimate(*(min(getattr(each, end) for each in found) for end in ("score", "low", "high")), found[0].items)
+        gain: Estimate(
+            min(each.score for each in found),
+            min(each.low for each in found),
+            min(each.high for each in found),
+            found[0].items,
+        )
         for gain, found in by_gain.items()
     }
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from vttdata.conditions import Stimulus
 from vttdata.dataset.stimuli import read_conditions, read_stimuli
 from vttdata.errors import VttdataError
 from vttdata.evaluate.answers import Answer, Asked
@@ -39,7 +40,6 @@ from vttdata.generate.blind.shortcuts import ENSEMBLE, check_pairs, stack_margin
 from vttdata.generate.blind.words import lower_words
 from vttdata.ids import digest
 from vttdata.media.decode import open_video
-from vttdata.media.stimuli import Stimulus
 from vttdata.statistics.arrays import Floats, Integers
 from vttdata.statistics.scores import ColumnScores
 
@@ -222,7 +222,7 @@ def _score_choices(words: Matrix, shown: Floats, choices: Sequence[_Choice]) -> 
     numbers: Integers = np.array(rows, dtype=np.int64).reshape(-1, 3)
     clips = np.array([choice.clip for choice in choices])
     folds = np.array([choice.fold for choice in choices])
-    differences = words[numbers[:, 1]] - words[numbers[:, 2]]
+    differences = sparse.csr_matrix(words[numbers[:, 1]] - words[numbers[:, 2]])
     seen = shown[clips[numbers[:, 0]]]
     products = sparse.hstack([differences.multiply(column[:, None]).tocsr() for column in seen.T], format="csr")
     found: list[Floats] = [np.zeros(words.shape[0])] * len(choices)

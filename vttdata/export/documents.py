@@ -39,7 +39,7 @@ class HarnessTask:
         kind: task of `vttdata.evaluate.tasks`: ``captioning``, ``questions`` or ``foils``.
         dataset, version, config, split: where the items are from.
         languages: of the captions, as far as known.
-        condition: in which the clips are shown, see `vttdata.media.stimuli.CONDITIONS`; None for their videos.
+        condition: in which the clips are shown, see `vttdata.conditions.CONDITIONS`; None for their videos.
     """
 
     name: str

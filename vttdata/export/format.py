@@ -16,7 +16,7 @@ from vttdata.export.reader import CaptionCounts, DatasetReader
 
 
 class ShownClips(NamedTuple):
-    """Condition of `vttdata.media.stimuli.CONDITIONS`, and the clips of which something is shown in it."""
+    """Condition of `vttdata.conditions.CONDITIONS`, and the clips of which something is shown in it."""
 
     condition: str
     video_ids: frozenset[str]

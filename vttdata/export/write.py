@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from vttdata.conditions import CONDITIONS
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.stimuli import read_conditions, read_stimuli
 from vttdata.errors import DescribeOSErrors, VttdataError
@@ -14,7 +15,6 @@ from vttdata.export.format import ExportRequest, Format, ShownClips, load_format
 from vttdata.export.formats import export_formats
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.files.output_file import link_file
-from vttdata.media.stimuli import CONDITIONS
 from vttdata.records import to_row
 
 

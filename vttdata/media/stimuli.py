@@ -7,26 +7,24 @@ video is then written by `vttdata.media.cut.cut`, which compares it with them. N
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-import random
 import secrets
+import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import av
 import numpy as np
 import numpy.typing as npt
-from annotated_types import Ge, Le, MultipleOf
 from PIL import Image
 
+from vttdata.conditions import VIDEOS, StimuliSettings, Stimulus, choose_frames
 from vttdata.errors import MediaError
-from vttdata.files.output_file import link_file
-from vttdata.files.reading import file_sha256
-from vttdata.ids import digest
 from vttdata.media.cut import SCALER, MediaSettings, add_sound, clip_size, cut
 from vttdata.media.decode import open_video
 from vttdata.media.measure import Measurement
@@ -34,117 +32,12 @@ from vttdata.media.pictures import turn_upright
 from vttdata.media.probe import decoding_limit, probe
 from vttdata.media.tone_mapping import is_hdr
 from vttdata.records import INTERLACED, ClipMedia, Probe
-from vttdata.settings import Strict
 
-CONDITIONS: Mapping[str, str] = {
-    "text": "nothing",
-    "first": "the first frame",
-    "middle": "the frame in the middle",
-    "random": "a frame drawn at random",
-    "frames": "frames spread evenly, the first and the last among them",
-    "shuffled-frames": "the same frames in an order drawn at random",
-    "reversed-frames": "the same frames, the last one first",
-    "all": "the whole clip with its sound",
-    "muted": "the whole clip without sound; the following have none either",
-    "shuffled": "all frames in an order drawn at random, as a video",
-    "reversed": "all frames, the last one first, as a video",
-    "frozen": "the frame in the middle as a video as long as the clip",
-    "other": "another clip of the same category and of another source, with its sound",
-}
-"""Condition -> what is shown."""
-
-SINGLE_FRAMES = ("first", "middle", "random")
-VIDEOS = ("all", "muted", "shuffled", "reversed", "frozen", "other")
 _PLAIN = ("all", "muted", "other")
 _JPEG_QUALITY = 95
 
 Frames = npt.NDArray[np.uint8]
 """Frames of a clip in YUV 4:2:0, n x 3/2 height x width, mapped from a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class StimuliSettings(Strict):
-    """What is made of each clip.
-
-    Fields:
-        conditions: of `CONDITIONS`.
-        seed: of all draws, each of which depends on it, the clip and the condition alone.
-        frames: number of frames in the conditions of several pictures; a shorter clip shows each of its frames once.
-        pictures: format of pictures.
-        height: lines of pictures and videos, as for clips; None keeps the clip's size, less one line if that is odd.
-    """
-
-    conditions: tuple[str, ...] = tuple(CONDITIONS)
-    seed: int = 0
-    frames: Annotated[int, Ge(1), Le(10_000)] = 8
-    pictures: Literal["png", "jpeg"] = "png"
-    height: Annotated[int, Ge(32), Le(4320), MultipleOf(2)] | None = None
-
-    def draw(self, video_id: str, condition: str) -> random.Random:
-        """Return the generator of a clip in a condition."""
-        return random.Random(self.seed_of(video_id, condition))
-
-    def seed_of(self, video_id: str, condition: str) -> str:
-        """Return the seed of a clip in a condition, in hexadecimal."""
-        return digest([self.seed, video_id, condition])[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class Stimulus:
-    """What is shown of a clip in a condition.
-
-    Fields:
-        video_id: clip that is asked about.
-        condition: one of `CONDITIONS`.
-        files: paths in the folder of the set, pictures in the order in which they are shown; none for ``text``.
-        sha256: of the files.
-        bytes: size of the files.
-        shows: clip whose frames are shown: another one in ``other``.
-        frames: number of frames that this clip has.
-        indices: frames that are shown, in this order.
-        times: when each of them is shown in its clip, in seconds since time zero. In a video each stays as long as in
-            its clip, and in ``frozen`` the frame in the middle as long as all of them.
-        seconds: length of the video; None for pictures.
-        seed: of the draw; None where nothing is drawn.
-    """
-
-    video_id: str
-    condition: str
-    files: tuple[str, ...]
-    sha256: tuple[str, ...]
-    bytes: int
-    shows: str
-    frames: int
-    indices: tuple[int, ...]
-    times: tuple[float, ...]
-    seconds: float | None
-    seed: str | None
-
-
-def choose_frames(condition: str, number: int, settings: StimuliSettings, video_id: str) -> list[int]:
-    """Return the indices of the frames of a clip that a condition shows, in the order in which it shows them.
-
-    An order that is drawn differs from that of the clip, unless there is one frame only.
-    """
-    draw, last = settings.draw(video_id, condition), number - 1
-    count = settings.frames
-    spread = list(dict.fromkeys(k * last // max(count - 1, 1) for k in range(count)))
-    fixed = {
-        "text": [],
-        "first": [0],
-        "middle": [last // 2],
-        "random": [draw.randrange(number)],
-        "frozen": [last // 2] * number,
-    }
-    if condition in fixed:
-        return fixed[condition]
-    chosen = spread if condition.endswith("frames") else list(range(number))
-    if condition.startswith("reversed"):
-        return chosen[::-1]
-    order = chosen
-    while condition.startswith("shuffled") and len(chosen) > 1 and order == chosen:
-        order = draw.sample(chosen, len(chosen))
-    return order
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +164,7 @@ class ClipStimuli:
             video_id,
             condition,
             tuple(file.relative_to(self._folder).as_posix() for file in files),
-            tuple(map(file_sha256, files)),
+            tuple(map(_sha256, files)),
             sum(file.stat().st_size for file in files),
             shows,
             len(clip.frames),
@@ -314,7 +207,7 @@ class ClipStimuli:
         made, media = self._plain[with_sound]
         partial = _partial(file)
         try:
-            link_file(made, partial)
+            shutil.copyfile(made, partial)
             os.replace(partial, file)
         finally:
             partial.unlink(missing_ok=True)
@@ -339,6 +232,11 @@ class ClipStimuli:
         media = cut(source, probe(source), times, 0.0, np.inf, file, settings, seconds_limit=self._limit)
         source.unlink()
         return media
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _partial(file: Path) -> Path:

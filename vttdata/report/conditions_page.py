@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from vttdata.conditions import CONDITIONS, Stimulus
 from vttdata.dataset.stimuli import read_stimuli
 from vttdata.errors import MediaError
 from vttdata.evaluate.conditions import ConditionsReport, table_of
 from vttdata.evaluate.task import load_evaluation_task
 from vttdata.ids import digest
 from vttdata.media.pictures import sample_frames
-from vttdata.media.stimuli import CONDITIONS, Stimulus
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vttdata.conditions import StimuliSettings, Stimulus
 from vttdata.media.probe import decoding_limit
-from vttdata.media.stimuli import ClipStimuli, StimuliSettings, Stimulus
+from vttdata.media.stimuli import ClipStimuli
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
 
 
