@@ -54,12 +54,18 @@ def test_colours_are_learned_from_other_sources(tmp_path: Path, capsys: pytest.C
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     build = build_questions(tmp_path)
     capsys.readouterr()
-    assert main(["evaluate", str(build), "--stimuli", str(shown), "--json"]) == 0
+    page = tmp_path / "page.html"
+    assert main(["evaluate", str(build), "--stimuli", str(shown), "--page", str(page), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     scores = report["models"][SEEING]["scores"]
     assert scores["first"]["score"] == 1.0
     assert scores["text"]["score"] < 0.5
     assert set(report["models"]["blind-ensemble"]["scores"]) == {"text"}
+    shown_items = page.read_text().split('<h3 dir="auto">')[1:]
+    assert len(shown_items) == 16
+    for item in shown_items:
+        assert item.count("data:image/webp;base64,") == 1
+        assert "0 of 9" in item
 
 
 def test_motion_has_the_sign_of_its_direction(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from vttdata.conditions import StimuliSettings, Stimulus
 from vttdata.dataset.parquet import write_rows
-from vttdata.dataset.stimuli import MANIFEST, STIMULI, TABLE, read_manifest
+from vttdata.dataset.stimuli import MANIFEST, STIMULI, TABLE, read_stimuli_manifest
 from vttdata.errors import VttdataError, halt_on_disk_errors
 from vttdata.evaluate.evaluation import name_local_videos
 from vttdata.evaluate.items import Items
@@ -145,7 +145,7 @@ def _prepare_folder(out: Path, dataset: Path, head: Mapping[str, str]) -> None:
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
     check_own(out, STIMULI)
     if (out / MANIFEST).is_file():
-        found = read_manifest(out)
+        found = read_stimuli_manifest(out)
         if any(found.get(key) != value for key, value in head.items()):
             raise VttdataError(
                 f"{out}: holds stimuli of {found.get('dataset')} {found.get('version')}, {found.get('config')}/"

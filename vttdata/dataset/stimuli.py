@@ -17,7 +17,7 @@ MANIFEST, TABLE = "stimuli.json", "stimuli.parquet"
 
 
 def _names(folder: Path) -> Collection[str]:
-    read_manifest(folder)
+    read_stimuli_manifest(folder)
     own = (MANIFEST, f"{MANIFEST}.tmp", TABLE, f".{TABLE}.tmp", "stages", "scratch", "journal.jsonl")
     return (*own, ".lock", ".lock.owner", *CONDITIONS)
 
@@ -25,7 +25,7 @@ def _names(folder: Path) -> Collection[str]:
 STIMULI = FolderKind("stimuli", MANIFEST, _names)
 
 
-def read_manifest(folder: Path) -> JsonObject:
+def read_stimuli_manifest(folder: Path) -> JsonObject:
     """Return the manifest of a folder of stimuli, finished or not.
 
     Raises:
@@ -46,7 +46,7 @@ def read_conditions(folder: Path) -> list[str]:
     Raises:
         VttdataError: if it is none, or is not finished.
     """
-    manifest = read_manifest(folder)
+    manifest = read_stimuli_manifest(folder)
     if manifest["status"] != "complete" or not isinstance(manifest.get("conditions"), dict):
         raise VttdataError(f"{folder}: the stimuli are not finished; run the same 'vttdata stimuli' again.")
     return [name for name in CONDITIONS if name in manifest["conditions"]]

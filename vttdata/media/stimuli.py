@@ -218,7 +218,7 @@ class ClipStimuli:
         clip, source = self.clip, self._scratch / "source.nut"
         ticks = self._ticks(indices, condition)
         _, lines, width = clip.frames.shape
-        with av.open(str(source), "w") as container:
+        with av.open(str(source), mode="w") as container:
             stream: Any = container.add_stream("rawvideo", rate=25)
             stream.width, stream.height, stream.pix_fmt = width, lines * 2 // 3, "yuv420p"
             stream.time_base = stream.codec_context.time_base = clip.time_base
