@@ -143,8 +143,7 @@ def test_a_list_of_items_is_a_protocol_with_a_digest(
 def test_names_of_files_are_conditions_or_logs_of_their_tasks(tmp_path: Path) -> None:
     for name in ("first.csv", "x_samples_vttdata_q_test_shuffled_frames.jsonl", "2026-11-27_q-test-all.eval"):
         (tmp_path / name).write_text("")
-    (found,) = find_models([tmp_path])
-    assert set(found.files) == {"first", "shuffled-frames", "all"}
+    assert set(find_models([tmp_path])[tmp_path.name]) == {"first", "shuffled-frames", "all"}
 
 
 @pytest.mark.parametrize(

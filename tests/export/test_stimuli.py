@@ -102,4 +102,4 @@ def test_an_export_shows_no_stimuli_that_are_unfinished_or_of_other_formats(
 def test_names_of_logs_lead_back_to_conditions(tmp_path: Path) -> None:
     for condition in CHOSEN:
         (tmp_path / f"20261127_samples_vttdata_questions_test_{condition}.jsonl").write_text("")
-    assert set(find_models([tmp_path])[0].files) == set(CHOSEN)
+    assert set(find_models([tmp_path])[tmp_path.name]) == set(CHOSEN)

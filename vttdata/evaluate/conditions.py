@@ -179,14 +179,6 @@ class ConditionsReport:
                             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionFiles:
-    """Predictions of a model by condition."""
-
-    model: str
-    files: Mapping[str, Path]
-
-
 def evaluate_conditions(
     dataset: Path,
     folders: Sequence[Path],
@@ -210,24 +202,21 @@ def evaluate_conditions(
         VttdataError: if a folder or file cannot be read, or predictions are about other items.
     """
     settings, models = settings or EvaluationSettings(), find_models(folders)
-    example = next(iter(models[0].files.values()))
-    name = settings.task or guess_task(dataset, example, None)
+    name = settings.task or guess_task(dataset, next(iter(next(iter(models.values())).values())), None)
     task = load_evaluation_task(name)
     metric = choose_metric(name, metrics)
     scoring = prepare_conditions(dataset, name, metric, split, settings)
-    items = scoring.items
-    columns: dict[str, dict[str, ScoreColumn]] = {}
-    findings = list(items.notes)
-    for model in models:
-        columns[model.model] = {}
-        for condition in filter(model.files.__contains__, CONDITIONS):
-            column, missing = score_condition(task, scoring, model.files[condition], metric)
-            columns[model.model][condition] = column
-            if missing:
-                findings.append(
-                    f"{model.model}, {condition}: {missing:,} of {len(items.ids):,} items have no prediction and are "
-                    "left out of this condition and of its differences."
-                )
+    # What is no prediction of single items must be complete.
+    lenient = dataclasses.replace(scoring, rule=MatchRule("worst", scoring.rule.unknown))
+    columns: dict[str, dict[str, ScoreColumn]] = {model: {} for model in models}
+    findings = list(scoring.items.notes)
+    for model, files in models.items():
+        for condition in filter(files.__contains__, CONDITIONS):
+            predictions = task.read_predictions(files[condition], lenient)
+            rule = lenient if isinstance(predictions, Matched) else scoring
+            column, notes = score_predictions(task, rule, predictions, metric, str(files[condition]))
+            columns[model][condition] = column
+            findings += [f"{model}, {condition}: {note}" for note in notes]
     return report_conditions(scoring, columns, metric, solved_by, settings, findings)
 
 
@@ -251,8 +240,8 @@ def choose_metric(task: str, metrics: Sequence[str]) -> str:
     return metrics[0] if metrics else _PRIMARY[task]
 
 
-def find_models(folders: Sequence[Path]) -> list[ConditionFiles]:
-    """Return the models in folders: each folder of files is one, and a folder of folders has several.
+def find_models(folders: Sequence[Path]) -> dict[str, dict[str, Path]]:
+    """Return model -> condition -> file of predictions; a folder of files is a model, one of folders has several.
 
     A file is named after its condition, ``first.jsonl``, or ends in it, as the logs of tasks that `vttdata export
     --stimuli` writes do.
@@ -260,7 +249,7 @@ def find_models(folders: Sequence[Path]) -> list[ConditionFiles]:
     Raises:
         VttdataError: if a folder has no predictions, a file is of no condition, or a condition has two.
     """
-    found: dict[str, ConditionFiles] = {}
+    found: dict[str, dict[str, Path]] = {}
     for folder in folders:
         if not folder.is_dir():
             raise VttdataError(f"{folder}: is not a folder of predictions, one file for each condition.")
@@ -268,8 +257,8 @@ def find_models(folders: Sequence[Path]) -> list[ConditionFiles]:
         for each in inner or [folder]:
             if each.name in found:
                 raise VttdataError(f"{each}: another model is called {each.name!a} too; rename a folder.")
-            found[each.name] = ConditionFiles(each.name, _condition_files(each))
-    return list(found.values())
+            found[each.name] = _condition_files(each)
+    return found
 
 
 def _condition_files(folder: Path) -> dict[str, Path]:
@@ -290,35 +279,34 @@ def _condition_files(folder: Path) -> dict[str, Path]:
     return files
 
 
-def score_condition(task: EvaluationTask, scoring: Scoring, path: Path, metric: str) -> tuple[ScoreColumn, int]:
-    """Return the column of a file of predictions on the items that it has, and the number of items that it lacks.
-
-    Raises:
-        VttdataError: if it cannot be read, its predictions are about other items, or it has no such column.
-    """
-    lenient = dataclasses.replace(scoring, rule=MatchRule("worst", scoring.rule.unknown))
-    predictions = task.read_predictions(path, lenient)
-    is_matched = isinstance(predictions, Matched)
-    # What is no prediction of single items must be complete.
-    return score_predictions(task, lenient if is_matched else scoring, predictions, metric, str(path))
-
-
 def score_predictions(
     task: EvaluationTask, scoring: Scoring, predictions: Any, metric: str, location: str
-) -> tuple[ScoreColumn, int]:
-    """Return the column of predictions in one condition; see `score_condition`."""
-    columns = task.score(predictions, scoring).columns
-    if metric not in columns:
-        raise VttdataError(f"{location}: has no score {metric!a}; choose from {list_choices(metric, columns)}.")
-    column = columns[metric]
+) -> tuple[ScoreColumn, list[str]]:
+    """Return the column of predictions on the items that they are about, and sentences on those that count for nothing.
+
+    Raises:
+        VttdataError: if there is no such column, it is no mean of which more is better, or nothing is predicted.
+    """
+    scored = task.score(predictions, scoring)
+    if metric not in scored.columns:
+        choices = list_choices(metric, scored.columns)
+        raise VttdataError(f"{location}: has no score {metric!a}; choose from {choices}.")
+    column, notes = scored.columns[metric], []
     if not isinstance(column.scores, ColumnScores) or column.lower_is_better:
         raise VttdataError(f"{metric} is no mean or sum over items of which more is better; choose another metric.")
-    if not isinstance(predictions, Matched):
-        return column, 0
-    given = np.array([value is not None for value in predictions.values])
-    if not given.any():
-        raise VttdataError(f"{location}: has no prediction for any item.")
-    return _restrict(column, given), int((~given).sum())
+    if unread := scored.answers.get("not_understood"):
+        notes.append(f"{unread:,} answers, which no rule understood, are wrong.")
+    if isinstance(predictions, Matched):
+        given = np.array([value is not None for value in predictions.values])
+        if not given.any():
+            raise VttdataError(f"{location}: has no prediction for any item.")
+        column = _restrict(column, given)
+        if not given.all():
+            notes.append(
+                f"{(~given).sum():,} of {len(given):,} items have no prediction and are left out of this condition and "
+                "of its differences."
+            )
+    return column, notes
 
 
 def report_conditions(

@@ -91,10 +91,9 @@ def observe_conditions(
             notes.append(f"{condition}: {len(known) - len(seen):,} clips have no stimulus, and a ranking needs all.")
             continue
         vectors = {video_id: describe_stimulus(stimuli, each) for video_id, each in seen.items()}
-        predictions, missing = _predict(scoring, vectors)
-        if missing:
-            notes.append(f"{condition}: {missing:,} of {len(items.ids):,} items have no stimulus and are left out.")
-        columns[SEEING][condition], _ = score_predictions(task, scoring, predictions, metric, condition)
+        predictions = _predict(scoring, vectors)
+        columns[SEEING][condition], found = score_predictions(task, scoring, predictions, metric, condition)
+        notes += [f"{condition}: {note}" for note in found]
     if not columns[SEEING]:
         raise VttdataError(f"{stimuli}: holds no stimulus of the items of {items.config}/{items.split}.")
     right = _blind_right(items, notes)
@@ -150,8 +149,8 @@ class _Choice:
     fold: int
 
 
-def _predict(scoring: Scoring, vectors: Mapping[str, Floats]) -> tuple[Any, int]:
-    """Return predictions from what is seen of each clip, in the form that the task scores, and how many are missing."""
+def _predict(scoring: Scoring, vectors: Mapping[str, Floats]) -> Any:
+    """Return predictions from what is seen of each clip, in the form that the task scores; None of other clips."""
     items = scoring.items
     clips = {video_id: number for number, video_id in enumerate(vectors)}
     present = [index for index, video_id in enumerate(items.clip_ids) if video_id in clips]
@@ -167,14 +166,14 @@ def _predict(scoring: Scoring, vectors: Mapping[str, Floats]) -> tuple[Any, int]
     scores = _score_choices(words, shown, choices)
     if scoring.task == "retrieval":
         matrix = np.column_stack(scores)
-        return RetrievalPredictions(SEEING, Similarity(matrix, items.ids, items.ids)), 0
+        return RetrievalPredictions(SEEING, Similarity(matrix, items.ids, items.ids))
     found: list[Any] = [None] * len(items.ids)
     for index, choice, values in zip(present, choices, scores, strict=True):
         of_texts = values[list(choice.texts)].round(9)
         best = np.flatnonzero(of_texts == of_texts.max()).tolist()
         pair = float(of_texts[0]), float(of_texts[-1])
         found[index] = pair if scoring.task == "foils" else Answer(frozenset(best), 1 / len(best))
-    return Matched(found, scoring.complete), len(items.ids) - len(present)
+    return Matched(found, scoring.complete)
 
 
 def _list_choices(scoring: Scoring, present: Sequence[tuple[int, int, int]]) -> tuple[list[list[str]], list[_Choice]]:

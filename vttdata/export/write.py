@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,12 +62,7 @@ def export(
             has nothing to write in this format, or `out` holds other files. `out` is then left as it was.
     """
     chosen = load_format(format)
-    problem = next(
-        (text for is_wrong, text in _option_problems(format, chosen, captions, every_caption, stimuli) if is_wrong),
-        None,
-    )
-    if problem is not None:
-        raise VttdataError(problem)
+    _check_options(format, chosen, captions, every_caption, stimuli)
     # Files inside the dataset would be published with it and fail its verification.
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
@@ -96,26 +91,15 @@ def export(
     return Exported(out, tuple(files), tuple(dict.fromkeys(notes)))
 
 
-def _option_problems(
-    name: str, chosen: Format, captions: Path | None, every_caption: bool, stimuli: Path | None
-) -> Iterator[tuple[bool, str]]:
-    """Yield what may be wrong with the options for a format, and whether it is."""
-    yield (
-        captions is None and chosen.takes_captions,
-        f"The format {name} needs a system's captions (--captions TABLE).",
-    )
-    yield (
-        captions is not None and not chosen.takes_captions,
-        f"The format {name} takes no captions of a system; leave out --captions.",
-    )
-    yield (
-        every_caption and not chosen.takes_every_caption,
-        f"The format {name} has no choice of queries; leave out --every-caption.",
-    )
-    yield (
-        stimuli is not None and not chosen.takes_stimuli,
-        f"The format {name} shows no stimuli; leave out --stimuli.",
-    )
+def _check_options(name: str, chosen: Format, captions: Path | None, every_caption: bool, stimuli: Path | None) -> None:
+    if captions is None and chosen.takes_captions:
+        raise VttdataError(f"The format {name} needs a system's captions (--captions TABLE).")
+    if captions is not None and not chosen.takes_captions:
+        raise VttdataError(f"The format {name} takes no captions of a system; leave out --captions.")
+    if every_caption and not chosen.takes_every_caption:
+        raise VttdataError(f"The format {name} has no choice of queries; leave out --every-caption.")
+    if stimuli is not None and not chosen.takes_stimuli:
+        raise VttdataError(f"The format {name} shows no stimuli; leave out --stimuli.")
 
 
 def _write_task(chosen: Format, request: ExportRequest, title: str, limits: Sequence[str]) -> list[str]:
