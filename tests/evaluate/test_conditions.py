@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from tests.helpers.drawn_questions import build_questions
+from tests.helpers.hub.built import build_foils
 from vttdata.cli.main import main
+from vttdata.dataset.protocol_file import Protocol
+from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conditions import estimate_gains, find_models
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import Items
+from vttdata.evaluate.items import Items, read_foil_pairs
 from vttdata.statistics.bootstrap import draw_sources
 from vttdata.statistics.scores import ColumnScores
 
@@ -183,3 +186,20 @@ def test_a_page_shows_items_on_which_conditions_disagree(questions: Path, tmp_pa
         assert (f'<h3 dir="auto">q{n:02}</h3>' in text) == (blind != seeing)
     assert "right: a cat 4" in text
     assert len(list(itertools.chain(tmp_path.glob("*.part"), tmp_path.glob(".*part")))) == 0
+
+
+def test_a_protocol_may_list_pairs(tmp_path: Path) -> None:
+    folder = build_foils(tmp_path / "foils")
+    every = read_foil_pairs(folder)
+    chosen = [*every.ids][::2]
+    protocol = Protocol("items-needing-time", {every.split: chosen[::-1]}, {"config": "foils"})
+    protocol.write(tmp_path / "p.json")
+    found = read_foil_pairs(folder, config=str(tmp_path / "p.json"))
+    assert (found.ids, found.config) == (chosen, protocol.label)
+    kept = {name: truth for name, truth in zip(every.ids, every.truths, strict=True) if name in chosen}
+    assert dict(zip(found.ids, found.truths, strict=True)) == kept
+    for splits, words in (({every.split: ["nothing"]}, "'nothing'"), ({"other": chosen}, every.split)):
+        Protocol("p", splits).write(tmp_path / "p.json")
+        with pytest.raises(VttdataError) as caught:
+            read_foil_pairs(folder, config=str(tmp_path / "p.json"))
+        assert words in str(caught.value)
