@@ -24,10 +24,10 @@ CONDITIONS: Mapping[str, str] = {
     "shuffled-frames": "the same frames in an order drawn at random",
     "reversed-frames": "the same frames, the last one first",
     "all": "the whole clip with its sound",
-    "muted": "the whole clip without sound; the following have none either",
-    "shuffled": "all frames in an order drawn at random, as a video",
-    "reversed": "all frames, the last one first, as a video",
-    "frozen": "the frame in the middle as a video as long as the clip",
+    "muted": "the whole clip without its sound",
+    "shuffled": "all frames in an order drawn at random, as a silent video",
+    "reversed": "all frames, the last one first, as a silent video",
+    "frozen": "the frame in the middle as a silent video as long as the clip",
     "other": "another clip of the same category and of another source, with its sound",
 }
 """Condition -> what is shown."""

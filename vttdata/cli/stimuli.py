@@ -103,7 +103,7 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Show models text, a frame, all frames or none in order.
+    """Show clips to models as text alone, one frame, or out of order.
 
     Writes what is shown of the clip of each item, in conditions from nothing to the whole video, as pictures and
     videos whose frames are known exactly.
