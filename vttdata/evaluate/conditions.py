@@ -392,7 +392,7 @@ def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estim
             min(each.score for each in found),
             min(each.low for each in found),
             min(each.high for each in found),
-            found[0].items,
+            min(each.items for each in found),
         )
         for gain, found in by_gain.items()
     }
