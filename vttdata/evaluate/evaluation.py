@@ -130,7 +130,7 @@ def evaluate(
     shared, training_notes = find_shared_items(folder, items, training)
     unavailable: dict[str, str] = {}
     names = (metrics or task.default_metrics) if task.default_metrics else ()
-    scoring = _prepare_scoring(name, folder, items, names, settings, unavailable)
+    scoring = prepare_scoring(name, folder, items, names, settings, unavailable)
     if predicted is not None:
         scored = task.score(task.read_predictions(predicted, scoring), scoring)
     else:
@@ -144,7 +144,7 @@ def evaluate(
     if len(items.source_ids) == 1:
         findings.append("All items are of one source, so there are no intervals.")
     stated = {"relevance": "judged"} if settings.relevance is not None else dict(scored.settings)
-    signature = _signature(items, name, scored.counts, families, stated)
+    signature = signature_of(items, name, scored.counts, families, stated)
     differences: dict[str, Difference] = {}
     if against is not None:
         differences, notes = _compare(Path(against), columns, scores, signature, task, scoring, estimator)
@@ -174,7 +174,7 @@ def evaluate(
     )
 
 
-def _prepare_scoring(
+def prepare_scoring(
     task: str,
     folder: Path,
     items: Items,
@@ -354,9 +354,10 @@ def _compare_report(
     ]
 
 
-def _signature(
+def signature_of(
     items: Items, task: str, counts: ItemCounts, metrics: Sequence[CaptioningMetric], stated: Mapping[str, str]
 ) -> str:
+    """Return the line that names all that scores depend on; `stated` is what the task adds."""
     parts = {
         "vttdata": __version__,
         "task": task,

@@ -176,4 +176,4 @@ def _task_content(task: HarnessTask, files: list[str], functions: Mapping[str, s
     }
 
 
-FORMAT = Format(write_lmms_eval, RULES, any_config=True, shows_videos=LIMITS)
+FORMAT = Format(write_lmms_eval, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)
