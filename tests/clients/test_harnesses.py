@@ -29,7 +29,7 @@ OPTIONS = ("a dog", "None", "3", 'a "cat",\tsee')
 
 @pytest.fixture(scope="module")
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the dataset folder of eight multiple-choice questions, and of two groups of yes-no questions of two types."""
+    """Return the dataset folder of eight multiple-choice questions, and of two groups of yes-no questions."""
     folder = tmp_path_factory.mktemp("questions")
     rows: list[dict[str, object]] = [
         {"question_id": f"mc{n}", "video": f"v{n}.mp4", "question": f"what is in {n}?\nLook", "type": "ab"[n % 2]}

@@ -131,8 +131,9 @@ def read_tempcompass(text: str, asked: Asked) -> Named | None:
 
     Of multiple choice: a letter of A to D alone, or with ``.`` or ``)`` at the beginning. Of yes and no: the beginning,
     case ignored. Of caption matching: a line of an option, its text, also after ``) ``, or its label (``Option 1``,
-    ``1``), also with full stops. Spaces before and after an answer count.
+    ``1``), also with full stops. Spaces after an answer count, as they did in the authors' results of Gemini.
     """
+    text = text.lstrip()
     if asked.is_yes_no:
         return next((frozenset({index}) for index, word in _yes_no(asked) if text.lower().startswith(word)), None)
     choices = asked.choices
@@ -146,6 +147,11 @@ def read_tempcompass(text: str, asked: Asked) -> Named | None:
         if text in (*names, *texts) or after_parenthesis == option or text.replace(".", "") in names:
             return frozenset({index})
     return None
+
+
+def read_tempcompass_stripped(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``tempcompass-2``, those of the scripts as of April 2025: no spaces count."""
+    return read_tempcompass(text.rstrip(), asked)
 
 
 def read_first_word(text: str, asked: Asked) -> Named | None:
@@ -171,6 +177,7 @@ Rule = Callable[[str, Asked], Named | None]
 RULES: Mapping[str, Rule] = {
     "standard-1": read_standard,
     "tempcompass-1": read_tempcompass,
+    "tempcompass-2": read_tempcompass_stripped,
     "first-word-1": read_first_word,
     "videohallucer-1": read_videohallucer,
 }
