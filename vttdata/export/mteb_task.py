@@ -59,7 +59,7 @@ def load_tasks(videos: Path, split: str | None = None, language: str = "eng-Latn
     return [_task(direction, videos, chosen, language) for direction in ("t2v", "v2t")]
 
 
-def read_tables(split: str) -> tuple[datasets.Dataset, datasets.Dataset, datasets.Dataset]:
+def read_exported_tables(split: str) -> tuple[datasets.Dataset, datasets.Dataset, datasets.Dataset]:
     """Return the tables `corpus`, `queries` and `qrels` of a split."""
     corpus, queries, pairs = (
         datasets.load_dataset(str(FOLDER), name, split=split) for name in ("corpus", "queries", "qrels")
@@ -84,7 +84,7 @@ def _question_task(videos: Path, split: str, language: str) -> AbsTaskRetrieval:
 
         def load_data(self, num_proc: int | None = None, **_: Any) -> None:  # noqa: ARG002
             """Read the tables; the options of a question are those whose ids begin with its own."""
-            corpus, asked, pairs = read_tables(split)
+            corpus, asked, pairs = read_exported_tables(split)
             options: dict[str, list[str]] = {}
             for name in corpus["id"]:
                 options.setdefault(name.rpartition("#")[0], []).append(name)
@@ -119,7 +119,7 @@ def _task(direction: str, videos: Path, split: str, language: str) -> AbsTaskRet
 
         def load_data(self, num_proc: int | None = None, **_: Any) -> None:  # noqa: ARG002
             """Read the tables, and turn the judgments round for video-to-text retrieval."""
-            clips, queries, pairs = read_tables(split)
+            clips, queries, pairs = read_exported_tables(split)
             relevant: dict[str, dict[str, int]] = {}
             for pair in pairs:
                 query, document = (pair[name] for name in ("query-id", "corpus-id")[:: 1 if to_video else -1])
@@ -145,7 +145,7 @@ def write_run(predictions: Path, split: str, path: Path) -> None:
                 stream.write(f"{query} Q0 {document} {place} {score!r} mteb\n")
 
 
-def write_answers(predictions: Path, split: str, path: Path) -> None:
+def write_option_scores(predictions: Path, split: str, path: Path) -> None:
     """Write the scores of each question's options as JSON lines, which `vttdata evaluate` reads."""
     rankings = json.loads(predictions.read_text(encoding="utf-8"))["default"][split]
     with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -170,7 +170,7 @@ def main() -> None:
     model = mteb.get_model(options.model)
     results = mteb.evaluate(model, tasks, cache=None, prediction_folder=options.out, show_progress_bar=False)
     first, is_questions = tasks[0], SETTINGS.get("kind") == "questions"
-    write, name = (write_answers, "answers.jsonl") if is_questions else (write_run, "t2v.run")
+    write, name = (write_option_scores, "answers.jsonl") if is_questions else (write_run, "t2v.run")
     write(options.out / first.prediction_file_name, first.metadata.eval_splits[0], options.out / name)
     for result in results.task_results:
         scores = next(iter(result.scores.values()))[0]
