@@ -378,7 +378,7 @@ def test_what_other_captions_speak_against_is_doubted(texts: list[str], doubtful
     documents = [
         Document((f"v_{number}",), (text,), (tuple(find_mentions(text, lexicon)),)) for number, text in enumerate(texts)
     ]
-    found = set().union(*(list_contradicted(document, documents, lexicon) for document in documents))
+    found = list_contradicted(documents, lexicon)
     assert found == doubtful
 
 
