@@ -116,10 +116,6 @@ class Lexicon:
             for name in noun.alike:
                 self._alike[name].add(noun.name)
         self._containing: dict[str, frozenset[str]] = {}
-        self._contained: defaultdict[str, set[str]] = defaultdict(set)
-        for name in self.nouns:
-            for hypernym in self.containing(name):
-                self._contained[hypernym].add(name)
         self._relatives: dict[str, frozenset[str]] = {}
         self._lower_forms: dict[str, frozenset[str]] = {}
         self._rivals: dict[str, tuple[Noun, ...]] = {}
@@ -153,6 +149,15 @@ class Lexicon:
             of_gender = {other for other in alike if {gender, self.nouns[other].gender} != {"male", "female"}}
             self._relatives[name] = above | self._contained[name] | of_gender
         return self._relatives[name]
+
+    @functools.cached_property
+    def _contained(self) -> Mapping[str, set[str]]:
+        """Name -> the names of all nouns that it contains, itself included; of a lexicon without contradictions."""
+        contained: defaultdict[str, set[str]] = defaultdict(set)
+        for name in self.nouns:
+            for hypernym in self.containing(name):
+                contained[hypernym].add(name)
+        return contained
 
     def lower_forms(self, name: str) -> frozenset[str]:
         """Return the surface forms of a noun, in lower case."""
