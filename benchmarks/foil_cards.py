@@ -1,7 +1,7 @@
 """Compare what blind attackers reach by the cards of sets of foils with what `vttdata audit` finds in the sets.
 
-Run `python benchmarks/foil_cards.py DATASET...`; each is a folder that `vttdata build` or `vttdata foil` wrote. A row
-for each table of pairs: its pairs, the ensemble on the card and by the audit, and how many attacks differ in any figure.
+Run `python benchmarks/foil_cards.py DATASET...`; each is a folder that `vttdata build` or `vttdata foil` wrote. Prints
+a row for each table of pairs: its pairs, the ensemble on the card and by the audit, and how many attacks differ.
 """
 
 from __future__ import annotations

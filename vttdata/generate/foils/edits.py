@@ -128,9 +128,9 @@ class EditFinder:
 def list_contradicted(documents: Sequence[Document], lexicon: Lexicon) -> Set[str]:
     """Return the nouns that other documents of a video speak against, so that a document that has them may be wrong.
 
-    The others name another noun of its subcategory, never together with it. Two rooms exclude each other, so of these the
-    one is doubted that no more documents name; of other things, which may both be there, one that nobody else names,
-    by any word for it, where two others name another one.
+    The others name another noun of its subcategory, never together with it. Two rooms exclude each other, so of these
+    the one is doubted that no more documents name; of other things, which may both be there, one that nobody else
+    names, by any word for it, where two others name another one.
     """
     named = [frozenset(mention.noun for of_text in each.mentions for mention in of_text) for each in documents]
     times = Counter(noun for nouns in named for noun in nouns)
