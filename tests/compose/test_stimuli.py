@@ -100,6 +100,63 @@ def test_workers_and_kills_make_no_difference(films: tuple[Path, list[Film]], sh
     assert changed == {"colour0.mp4"}
 
 
+def test_pictures_of_another_seed_are_made_again(films: tuple[Path, list[Film]], tmp_path: Path) -> None:
+    """A command with another seed that is killed leaves the same pictures in another order, of the same size."""
+    out = tmp_path / "out"
+    command = ["stimuli", str(films[0] / "build"), "--videos", str(films[0]), "--out", str(out), "--quiet"]
+    command += ["--condition", "shuffled-frames"]
+    assert main(command) == 0
+    folder = out / "shuffled-frames" / "order0"
+    expected = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for path, name in zip(sorted(folder.iterdir()), sorted(expected, reverse=True), strict=True):
+        path.write_bytes(expected[name])
+    assert main(command) == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == expected
+
+
+def test_a_full_disk_at_the_start_does_not_close_the_folder(films: tuple[Path, list[Film]], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in (".lock", "stimuli.json.tmp"):
+        (out / name).write_text("")
+    assert main(arguments(films[0], out, "--condition", "text")) == 0
+    (tmp_path / "file").write_text("mine")
+    assert main(arguments(films[0], tmp_path / "file")) == 2
+
+
+def test_files_of_somebody_else_in_a_condition_stay(
+    films: tuple[Path, list[Film]], shown: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(shown, out)
+    mine = [out / "first" / "answers.jsonl", out / "text" / "answers.jsonl", out / "first" / "order0" / "seen.txt"]
+    ours = [out / "first" / "gone" / "0000.png", out / "all" / "gone.mp4", out / "all" / ".order0.mp4.12345678.part"]
+    for path in (*mine, *ours):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("words")
+    assert main(arguments(films[0], out)) == 0
+    assert [path.exists() for path in (*mine, *ours)] == [True] * 3 + [False] * 3
+
+
+def test_clips_whose_other_clip_has_no_video_are_said(
+    films: tuple[Path, list[Film]], shown: Path, tmp_path: Path
+) -> None:
+    others = {each.video_id: each.shows for each in read_stimuli(shown, ["other"])}
+    gone = others["order0"]
+    folder, out = tmp_path / "films", tmp_path / "out"
+    folder.mkdir()
+    for film in films[0].glob("*.mp4"):
+        if film.stem != gone:
+            shutil.copy(film, folder)
+    command = ["stimuli", str(films[0] / "build"), "--videos", str(folder), "--out", str(out), "--quiet"]
+    assert main([*command, "--condition", "other"]) == 1
+    made = json.loads((out / "stimuli.json").read_text())
+    lacking = {loss["video_id"]: loss["detail"] for loss in made["left_out"] if loss["reason"] == "no_other"}
+    assert lacking.keys() == {name for name, other in others.items() if other == gone}
+    assert all(gone in detail for detail in lacking.values())
+    assert made["conditions"]["other"]["clips"] + len(lacking) == 10
+
+
 def test_another_clip_is_of_another_source(shown: Path) -> None:
     others = {each.video_id: each.shows for each in read_stimuli(shown, ["other"])}
     assert len(others) == 10

@@ -107,6 +107,22 @@ def test_intervals_are_percentiles_over_sources_and_the_best_frame_has_the_least
     assert [found.score, found.low, found.high] == pytest.approx(least.tolist())
 
 
+def test_the_best_frame_is_that_of_the_items_that_all_frames_have(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    middle = [None] * 6 + [1] * 6
+    folder = write_answers(tmp_path / "m", {"first": FIRST, "middle": middle, "all": ALL})
+    report = evaluate(capsys, questions, "--conditions", folder)
+    gain = report["models"]["m"]["gains"]["temporal"]  # type: ignore[index]
+    best = max(sum(FIRST[6:]), 6)
+    assert (gain["score"], gain["items"]) == (pytest.approx((sum(ALL[6:]) - best) / 6), 6)
+    # By all of its items, the first frame is worse by more than the middle one by its own: the least is of other items.
+    folder = write_answers(tmp_path / "n", {"first": ALL[:6] + [0] * 6, "middle": [0] * 6 + [None] * 6, "all": ALL})
+    report = evaluate(capsys, questions, "--conditions", folder)
+    gain = report["models"]["n"]["gains"]["temporal"]  # type: ignore[index]
+    assert (gain["score"], gain["items"]) == (pytest.approx(0.0), 6)
+
+
 def test_items_that_models_answer_without_the_video_are_left_out(
     questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,6 +165,20 @@ def test_names_of_files_are_conditions_or_logs_of_their_tasks(tmp_path: Path) ->
     assert set(find_models([tmp_path])[tmp_path.name]) == {"first", "shuffled-frames", "all"}
 
 
+def test_a_model_is_called_like_its_folder_and_no_file_is_overlooked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "first.csv").write_text("")
+    monkeypatch.chdir(model)
+    assert list(find_models([Path()])) == ["model"]
+    (model / "earlier").mkdir()
+    (model / "earlier" / "first.csv").write_text("")
+    with pytest.raises(VttdataError, match=r"the file 'first\.csv' of none"):
+        find_models([model])
+
+
 @pytest.mark.parametrize(
     ("files", "arguments", "message"),
     [
@@ -158,6 +188,7 @@ def test_names_of_files_are_conditions_or_logs_of_their_tasks(tmp_path: Path) ->
         ({"first": TEXT, "x_first": TEXT}, (), "holds predictions in 'first' too"),
         ({"first": TEXT}, ("--solved-by", "2"), "--solved-by is 2, but there are 1 models"),
         ({"first": TEXT}, ("--missing", "worst"), "--missing is not for scores by condition"),
+        ({"first": TEXT}, ("--stimuli", "nowhere"), "nowhere"),
         ({"first": TEXT}, ("--metric", "nothing"), "has no score 'nothing'"),
         ({"first": TEXT}, ("--baseline", "random-caption"), "take the place of PREDICTIONS and --baseline"),
     ],

@@ -228,6 +228,7 @@ def evaluate_by_condition(
 
     `options` are those of the command.
     """
+    from vttdata.dataset.stimuli import read_conditions
     from vttdata.evaluate.conditions import FOLDER, evaluate_conditions
     from vttdata.evaluate.evaluation import EvaluationSettings
     from vttdata.evaluate.report import check_folder
@@ -243,6 +244,8 @@ def evaluate_by_condition(
             )
     if outputs.out is not None:
         check_folder(outputs.out, FOLDER)
+    if stimuli is not None:
+        read_conditions(stimuli)
     folder, split, metrics = find_dataset(dataset), options.pop("split"), options.pop("metrics")
     settings = EvaluationSettings(inputs=inputs, **options)
     chosen = {"split": split, "metrics": metrics, "solved_by": solved_by, "settings": settings}

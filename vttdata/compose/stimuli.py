@@ -7,6 +7,7 @@ The folder has a folder for each condition, ``CONDITION/VIDEO_ID.mp4`` or ``COND
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +30,7 @@ from vttdata.media.video_folder import locate_videos
 from vttdata.pipeline.build_folder import tool_versions
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import create_executor
-from vttdata.pipeline.journal import JOURNAL, Journal, locked, write_json
+from vttdata.pipeline.journal import JOURNAL, LOCK, Journal, locked, write_json
 from vttdata.pipeline.stage import Failed
 from vttdata.pipeline.stages.stimuli import Stimuli, StimulusClip
 from vttdata.records import arrow_schema, to_row
@@ -37,6 +38,8 @@ from vttdata.records import arrow_schema, to_row
 _SCRATCH = "scratch"
 _TOOLS = ("ffmpeg", "av", "numpy")
 _ROWS_PER_GROUP = 64
+# Files that are written into the folder of a condition; others in it are somebody's.
+_WRITTEN = re.compile(r"[^/]+\.mp4|[^/]+/\d{4,}\.(png|jpeg)|([^/]+/)?\.[^/]+\.part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +105,16 @@ def make_stimuli(
             shutil.rmtree(out / _SCRATCH, ignore_errors=True)
         missing = [{"video_id": name, "reason": "no_video", "detail": ""} for name in ids if name not in files]
         if "other" in settings.conditions:
-            alone = [name for name in ids if name not in others]
-            detail = "no clip of another source is of its category"
+            shown = {stimulus.video_id for stimulus in table if stimulus.condition == "other"}
             missing += [
-                {"video_id": name, "condition": "other", "reason": "no_other", "detail": detail} for name in alone
+                {
+                    "video_id": name,
+                    "condition": "other",
+                    "reason": "no_other",
+                    "detail": _why_no_other(others.get(name)),
+                }
+                for name in ids
+                if name not in shown
             ]
         about = {"task": task, "items": len(items.ids), "digest": items.digest, "clips": len(ids)}
         made = {"settings": dataclasses.asdict(settings), "tools": tools}
@@ -135,6 +144,12 @@ def choose_others(ids: Sequence[str], dataset: Path, items: Items, settings: Sti
     return others
 
 
+def _why_no_other(drawn: str | None) -> str:
+    if drawn is None:
+        return "no clip of another source is of its category"
+    return f"{drawn}, which was drawn, has no stimuli"
+
+
 def _prepare_folder(out: Path, dataset: Path, head: Mapping[str, str]) -> None:
     """Make the folder, or check that it holds stimuli of the same items.
 
@@ -143,7 +158,10 @@ def _prepare_folder(out: Path, dataset: Path, head: Mapping[str, str]) -> None:
     """
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
-    check_own(out, STIMULI)
+    # A call that was stopped before it could write the manifest leaves its lock.
+    names = [path.name for path in out.iterdir()] if out.is_dir() else [out.name]
+    if not all(name.startswith(LOCK) or name == f"{MANIFEST}.tmp" for name in names):
+        check_own(out, STIMULI)
     if (out / MANIFEST).is_file():
         found = read_stimuli_manifest(out)
         if any(found.get(key) != value for key, value in head.items()):
@@ -179,7 +197,8 @@ def _write_table(
     partial.replace(out / TABLE)
     for condition in STIMULI.names(out):
         for path in (out / condition).rglob("*") if (out / condition).is_dir() and condition != "stages" else ():
-            if path.is_file() and path.relative_to(out).as_posix() not in kept:
+            is_written = _WRITTEN.fullmatch(path.relative_to(out / condition).as_posix())
+            if is_written and path.is_file() and path.relative_to(out).as_posix() not in kept:
                 path.unlink()
     for result in table.results():
         left_out += [

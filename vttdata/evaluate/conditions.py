@@ -254,18 +254,26 @@ def find_models(folders: Sequence[Path]) -> dict[str, dict[str, Path]]:
         if not folder.is_dir():
             raise VttdataError(f"{folder}: is not a folder of predictions, one file for each condition.")
         inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        if inner and (beside := [path.name for path in _files(folder)]):
+            raise VttdataError(
+                f"{folder}: holds folders, each of a model, and the file {beside[0]!a} of none; move it."
+            )
         for each in inner or [folder]:
-            if each.name in found:
-                raise VttdataError(f"{each}: another model is called {each.name!a} too; rename a folder.")
-            found[each.name] = _condition_files(each)
+            # That of ``.`` is empty.
+            name = each.resolve().name
+            if name in found:
+                raise VttdataError(f"{each}: another model is called {name!a} too; rename a folder.")
+            found[name] = _condition_files(each)
     return found
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
 
 
 def _condition_files(folder: Path) -> dict[str, Path]:
     files: dict[str, Path] = {}
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or not path.is_file():
-            continue
+    for path in _files(folder):
         stem = re.sub(r"[\W_]+", "-", path.stem)
         fitting = [name for name in CONDITIONS if stem == name or stem.endswith(f"-{name}")]
         if not fitting:
@@ -364,13 +372,14 @@ def estimate_gains(estimator: Estimator, columns: Columns) -> ModelScores:
     pairs: dict[tuple[str, str], tuple[ScoreColumn, ScoreColumn]] = {}
     for gain, (more, less) in GAINS.items():
         first = columns.get(more if gain == "sound" else _whole(columns, more))
-        for condition in SINGLE_FRAMES if less == BEST_FRAME else (less,):
-            second = columns.get(condition)
-            if first is None or second is None:
-                continue
-            both = _flags(first, items) & _flags(second, items)
-            if both.any():
-                pairs[gain, condition] = _restrict(first, both), _restrict(second, both)
+        others = {name: columns[name] for name in (SINGLE_FRAMES if less == BEST_FRAME else (less,)) if name in columns}
+        if first is None or not others:
+            continue
+        # The best frame is that of the same items.
+        shared = np.logical_and.reduce([_flags(column, items) for column in (first, *others.values())])
+        if shared.any():
+            for name, second in others.items():
+                pairs[gain, name] = _restrict(first, shared), _restrict(second, shared)
     selections: dict[tuple[str, str], Flags] = {("", ""): np.ones(len(items.ids), np.bool_)}
     selections |= {
         (grouping, group): flags for grouping, groups in estimator.groups().items() for group, flags in groups.items()
@@ -392,7 +401,7 @@ def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estim
             min(each.score for each in found),
             min(each.low for each in found),
             min(each.high for each in found),
-            min(each.items for each in found),
+            found[0].items,
         )
         for gain, found in by_gain.items()
     }

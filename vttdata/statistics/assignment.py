@@ -50,7 +50,8 @@ def assign_ratings(undecided: Sequence[tuple[int, int, MeanEstimate]], systems: 
         ratings: number of ratings.
 
     Returns:
-        Ratings of each system, ``(systems,)``; all but the even share goes to systems of undecided pairs.
+        Ratings of each system, ``(systems,)``, of which none is 0 unless there are fewer ratings than systems; all but
+        the even share goes to systems of undecided pairs.
     """
     if not undecided:
         return assign_evenly(systems, ratings)
@@ -61,7 +62,7 @@ def assign_ratings(undecided: Sequence[tuple[int, int, MeanEstimate]], systems: 
         need[[first, second]] = np.maximum(need[[first, second]], ratio)
     need = np.minimum(need, max(float(need[need > 0].min()), 1e-12) * _MAX_NEED)
     need = np.where(need > 0, 1.0, 0.0) if not np.isfinite(need).all() else need
-    even = assign_evenly(systems, math.ceil(ratings * _EVEN_SHARE))
+    even = assign_evenly(systems, max(math.ceil(ratings * _EVEN_SHARE), min(systems, ratings)))
     exact = need / need.sum() * (ratings - int(even.sum()))
     # Ratings that rounding down leaves go to the largest remainders.
     counts = np.floor(exact).astype(np.int64)

@@ -329,6 +329,15 @@ def test_assignments_never_replace_another_file(study: Study, run: Run, refusal:
     assert file.read_bytes() == first
 
 
+def test_a_round_has_a_caption_of_every_system_for_one_judge(study: Study, refusal: Callable[..., str]) -> None:
+    file = study.folder / "next.csv"
+    assert "each of 3 systems needs a caption" in refusal("--verdicts", study.table(), "--assign", file, "--number", 2)
+    others = [[*row[:3], "other-judge", "2026-01-31", *row[5:]] for row in study.verdicts]
+    table = study.table([*study.verdicts, *others])
+    assert "has 2 judges" in refusal(study.people, "--verdicts", table, "--assign", file)
+    assert not file.exists()
+
+
 def test_first_round_needs_captions_and_a_file(study: Study, refusal: Callable[..., str]) -> None:
     assert "--assign" in refusal("--verdicts", study.table())
     assert "--candidates or --verdicts" in refusal("--assign", study.folder / "first.csv")

@@ -277,7 +277,10 @@ def _add_judges(
     settings: ComparisonSettings,
     next_round: NextRound | None,
 ) -> None:
-    for judge in read_judges(file):
+    judges = read_judges(file)
+    if next_round and len(judges) > 1:
+        raise VttdataError(f"{file}: has {len(judges):,} judges, and --assign takes one; give the table of one judge.")
+    for judge in judges:
         report.judges[judge.name] = _check_judge(judge, keys, settings)
         report.signatures[judge.name] = f"judge:{judge.name}|prompt:{judge.prompt}|file:{file.name}"
         judged = [join_verdicts(table, judge, file) for table in tables]

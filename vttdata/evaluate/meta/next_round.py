@@ -42,7 +42,8 @@ class NextRound:
         """Write the next round's captions, unless every difference is decided; return a sentence on what comes next.
 
         Raises:
-            VttdataError: if a text is not known, or the file exists with something else or cannot be written.
+            VttdataError: if a text is not known, there are fewer captions than systems in a round, or the file exists
+                with something else or cannot be written.
 
         Args:
             captions: system, video and text of all captions, of which the round's are drawn.
@@ -58,6 +59,10 @@ class NextRound:
             )
         if counts is None:
             return f"The order of all systems is decided after {rounds} rounds; nothing was written into {self.file}."
+        if self.ratings < len(systems):
+            raise VttdataError(
+                f"--number is {self.ratings:,}, but in every round each of {len(systems):,} systems needs a caption."
+            )
         videos_of: dict[str, dict[str, str]] = {name: {} for name in systems}
         for system, video, text in captions:
             videos_of[system][video] = text

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.conditions import StimuliSettings, Stimulus
+from vttdata.files.reading import file_sha256
 from vttdata.media.probe import decoding_limit
 from vttdata.media.stimuli import ClipStimuli
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
@@ -55,6 +56,6 @@ class Stimuli(Stage[StimulusClip, Stimulus]):
                 yield Kept(stimuli.write(video_id, condition, item.video_id))
 
     def intact(self, record: Stimulus) -> bool:
-        """Return whether the files exist in their full size."""
+        """Return whether the files are those that were written: another order of pictures has the same size."""
         paths = [self.folder / name for name in record.files]
-        return all(path.is_file() for path in paths) and sum(path.stat().st_size for path in paths) == record.bytes
+        return all(path.is_file() for path in paths) and [*map(file_sha256, paths)] == [*record.sha256]
