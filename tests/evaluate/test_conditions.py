@@ -12,6 +12,7 @@ import pytest
 
 from tests.helpers.drawn_questions import build_questions
 from tests.helpers.hub.built import build_foils
+from tests.helpers.leaking_dataset import write_leaking_dataset
 from vttdata.cli.main import main
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
@@ -19,6 +20,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conditions import estimate_gains, find_models
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import Items, read_foil_pairs
+from vttdata.evaluate.task import load_evaluation_task
 from vttdata.statistics.bootstrap import draw_sources
 from vttdata.statistics.scores import ColumnScores
 
@@ -79,6 +81,8 @@ def test_gains_are_differences_of_the_same_items(
     assert model["gains"]["direction"]["items"] == 10
     assert model["groups"]["type"]["a"]["visual"]["score"] == pytest.approx((sum(ALL[::2]) - sum(TEXT[::2])) / 6)
     assert set(model["gains"]) == {"visual", "temporal", "direction"}
+    assert "|n:12|" in str(report["signature"])
+    assert "|missing:2|" in str(report["signature"])
     findings = " ".join(report["findings"])  # type: ignore[arg-type]
     assert "m, reversed: 2 of 12 items have no prediction" in findings
     assert "not computed, for want of predictions in their conditions: order, motion" in findings
@@ -141,6 +145,20 @@ def test_items_that_models_answer_without_the_video_are_left_out(
     # Each model tries twice: once the text, once a frame.
     once = 1 - (3 / 4) ** 2
     assert report["by_chance"]["items-needing-time"] == pytest.approx(NUMBER * once**2)  # type: ignore[index]
+
+
+def test_guessing_reaches_as_many_places_as_the_metric_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset, folder = write_leaking_dataset(tmp_path / "data"), tmp_path / "m"
+    ids = load_evaluation_task("retrieval").read_items(dataset, config="clips", split="test").ids
+    folder.mkdir()
+    # Whoever ranks the right video last solves nothing.
+    np.savez(folder / "text.npz", similarity=-np.eye(len(ids)), query_ids=ids, video_ids=ids)
+    for metric, places in (("t2v/r@1", 1), ("t2v/r@5", 5), ("t2v/mrr", 1)):
+        report = evaluate(capsys, dataset, "--conditions", folder, "--metric", metric)
+        assert len(ids) > 5
+        assert report["by_chance"]["items-needing-video"] == pytest.approx(places)  # type: ignore[index]
 
 
 def test_a_list_of_items_is_a_protocol_with_a_digest(

@@ -342,12 +342,18 @@ def report_conditions(
             notes.append(f"{name}: not computed, for want of predictions in their conditions: {', '.join(lacking)}.")
     if len(items.source_ids) == 1:
         notes.append("All items are of one source, so there are no intervals.")
-    filters, by_chance = _find_filters(items, scoring.task, columns, needed, notes)
+    filters: dict[str, Protocol] = {}
+    by_chance: dict[str, float] = {}
+    if scoring.task != "captioning":
+        chance = _chances(items, scoring.task, metric)
+        filters, by_chance = _find_filters(items, columns, needed, chance, notes)
     stated = {
         "metric": metric,
         "conditions": "+".join(dict.fromkeys(name for each in columns.values() for name in each)),
     }
-    complete = ItemCounts(len(items.ids), len(items.ids))
+    every = [_flags(column, items) for of_model in columns.values() for column in of_model.values()]
+    complete = int(np.logical_and.reduce(every).sum())
+    counts = ItemCounts(len(items.ids), complete, len(items.ids) - complete)
     return ConditionsReport(
         dataset=items.dataset,
         version=items.version,
@@ -355,7 +361,7 @@ def report_conditions(
         split=items.split,
         task=scoring.task,
         metric=metric,
-        signature=signature_of(items, scoring.task, complete, scoring.metrics, stated),
+        signature=signature_of(items, scoring.task, counts, scoring.metrics, stated),
         models=models,
         solved_by=needed,
         filters=filters,
@@ -408,14 +414,10 @@ def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estim
 
 
 def _find_filters(
-    items: Items, task: str, columns: Mapping[str, Columns], needed: int, notes: list[str]
+    items: Items, columns: Mapping[str, Columns], needed: int, chance: Sequence[float] | None, notes: list[str]
 ) -> tuple[dict[str, Protocol], dict[str, float]]:
     """Return the lists of items that need the video, and more than one frame, and what guessing would take out."""
-    if task == "captioning":
-        return {}, {}
     filters, by_chance = {}, {}
-    solved = np.zeros(len(items.ids), dtype=int)
-    chance = _chances(items, task)
     tried: list[list[str]] = []
     for name, of_model in columns.items():
         tried.append([each for each in ("text", *SINGLE_FRAMES) if each in of_model])
@@ -452,12 +454,14 @@ def table_of(items: Items) -> str:
     return ("paragraphs" if items.text_spans else "foils") if items.truths else "clips"
 
 
-def _chances(items: Items, task: str) -> list[float] | None:
+def _chances(items: Items, task: str, metric: str) -> list[float] | None:
     """Return how often guessing is right on each item; None where that is not known."""
     if task == "foils":
         return [0.5] * len(items.ids)
     if task == "retrieval":
-        return [1 / len(items.ids)] * len(items.ids)
+        # Of recall the first k places count, and other columns are 1 at the first place alone.
+        places = int(metric.rpartition("@")[2]) if "/r@" in metric else 1
+        return [min(places / len(items.ids), 1.0)] * len(items.ids)
     return [1 / len(asked.choices.options) for asked in items.questions] if items.questions else None
 
 

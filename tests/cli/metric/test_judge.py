@@ -335,6 +335,8 @@ def test_a_round_has_a_caption_of_every_system_for_one_judge(study: Study, refus
     others = [[*row[:3], "other-judge", "2026-01-31", *row[5:]] for row in study.verdicts]
     table = study.table([*study.verdicts, *others])
     assert "has 2 judges" in refusal(study.people, "--verdicts", table, "--assign", file)
+    table = study.table([row for row in study.verdicts if row[0] != "middle"])
+    assert "no score of a rated caption of 'middle'" in refusal(study.people, "--verdicts", table, "--assign", file)
     assert not file.exists()
 
 

@@ -423,6 +423,11 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
     names = sorted(rated)
     if not names:
         raise VttdataError(f"{tables[0].name}: {judge[:80]} has no score of a caption that people rated.")
+    if next_round and (unjudged := set(every[~np.isnan(people)].tolist()) - set(names)):
+        raise VttdataError(
+            f"{tables[0].name}: {judge[:80]} has no score of a rated caption of {min(unjudged)[:60]!a}; judge some, or "
+            "leave the system out with --leave-out."
+        )
     for number, table in enumerate(tables):
         if unrated := set(names) - set(every[both & (round_of == number)].tolist()):
             raise VttdataError(f"{table.name}: no caption of {min(unrated)[:60]!a} was rated in this round.")
