@@ -79,7 +79,7 @@ def write_description(
     front_matter = format_front_matter(tables, labels, metadata)
     (dataset / "README.md").write_text(f"{front_matter}\n{body}", encoding="utf-8", newline="\n")
     croissant = _describe_dataset(dataset, metadata, tables, limitations)
-    croissant |= _describe_tables(metadata.name, tables, labels)
+    croissant |= describe_tables(metadata.name, tables, labels)
     (dataset / CROISSANT).write_text(
         json.dumps(croissant, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
     )
@@ -126,7 +126,7 @@ def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitat
     return {key: value for key, value in content.items() if value not in (None, "", [])}
 
 
-def _describe_tables(name: str, tables: Tables, labels: LabelNames) -> JsonObject:
+def describe_tables(name: str, tables: Tables, labels: LabelNames) -> JsonObject:
     """Return the files and the record sets of a dataset of this name."""
     splits = list(dict.fromkeys(split.split for of_config in tables.values() for split in of_config))
     urls = [_SPLITS.get(split, "cr:Split") for split in splits]

@@ -19,6 +19,7 @@ from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import PROVENANCE, read_provenance
+from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import LeakError, VttdataError
 from vttdata.ids import is_dataset_name
 from vttdata.json_types import JsonObject
@@ -42,6 +43,7 @@ def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> JsonObjec
             that is not as the card says (columns, types, labels, rows), a split without rows, items that are missing.
         LeakError: If the splits leak and the card gives no reason for accepting that.
     """
+    refuse_unfinished(dataset)
     manifest = read_dataset_manifest(dataset)
     damage = find_damage(dataset)
     if damage:

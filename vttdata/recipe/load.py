@@ -52,12 +52,14 @@ class BaseRecipe(pydantic.BaseModel):
         date: day on which this version is published, YYYY-MM-DD.
         allow_leaks: reason to package a dataset although an audit finds leaks between its splits; the card quotes it.
         max_failed: highest share of items that may fail in any stage before the build ends with exit code 1.
+        corrections: folder of an earlier dataset of this name, whose errata and withdrawals this one keeps; by default
+            that of the dataset which the build replaces.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
     # Keys that name a file or folder, relative to the recipe's folder (to the working folder in --set).
-    paths: ClassVar[Paths] = {}
+    paths: ClassVar[Paths] = {"corrections": "folder"}
     # Section -> keys in it that exclude each other; giving one in --set takes the others out.
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     # Keys whose values are never written to a file.
@@ -74,6 +76,12 @@ class BaseRecipe(pydantic.BaseModel):
     date: str | None = pydantic.Field(None, description="a day such as 2026-11-21")
     allow_leaks: str | None = pydantic.Field(None, description="the reason, as a text")
     max_failed: Ratio = 0.2
+    corrections: str | None = None
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        """Add the paths that every recipe may name."""
+        cls.paths = {**BaseRecipe.paths, **cls.paths}
 
     @pydantic.field_validator("name")
     @classmethod

@@ -68,13 +68,21 @@ def format_uses(metadata: Metadata, tables: Tables) -> str:
         f'{_NOT_IN_VARIABLES.sub("_", default)} = load_dataset("{metadata.name}", split="{tables[default][0].split}")',
         *(f'{_NOT_IN_VARIABLES.sub("_", name)} = load_dataset("{metadata.name}", "{name}")' for name in others),
     ]
-    meanings = "\n".join(f"- `{config}`: {row_meaning(config)}" for config in tables)
     options = (
         f'`revision="v{metadata.version}"` loads this version, `streaming=True` reads rows without downloading all '
         "files."
     )
     code = "\n".join(lines)
-    return f"## How to load it\n\n```python\n{code}\n```\n\n{options}\n\n{meanings}"
+    return f"## How to load it\n\n```python\n{code}\n```\n\n{options}\n\n{_meanings(tables)}"
+
+
+def structure_sections(tables: Tables) -> list[str]:
+    """Return the parts of a card that name all configurations: how to load them, what a row is, and their columns."""
+    return [_meanings(tables), format_structure(tables)]
+
+
+def _meanings(tables: Tables) -> str:
+    return "\n".join(f"- `{config}`: {row_meaning(config)}" for config in tables)
 
 
 def format_structure(tables: Tables) -> str:
