@@ -1,4 +1,4 @@
-"""Correct a dataset by a table of errata: the same rows with new values, as a new version in the place of the old one."""
+"""Correct a dataset by a table of errata: a new version, with new values, in the place of the old one."""
 
 from __future__ import annotations
 

@@ -179,18 +179,29 @@ def _rows(tables: Mapping[str, ConfigTables], config: str, columns: Collection[s
         yield from read_parquet_rows([path], (), optional=tuple(columns))
 
 
+def _sources_by_id(tables: Mapping[str, ConfigTables]) -> dict[str, str]:
+    """Return the source of each clip and of each source; a clip without one is its own, as in a set of foils."""
+    found: dict[str, str] = {}
+    alone: dict[str, str] = {}
+    for config in tables:
+        for row in _rows(tables, config, ("video_id", "source_id")):
+            clip, source = row.get("video_id"), row.get("source_id")
+            if source is not None:
+                found |= {source: source, clip or source: source}
+            elif clip is not None:
+                alone[clip] = clip
+    return alone | found
+
+
 def _choose_sources(folder: Path, tables: Mapping[str, ConfigTables], request: Request) -> tuple[set[str], set[str]]:
     """Return the sources that a request names, and those that are edited copies of them."""
-    source_of_id: dict[str, str] = {}
-    source_of_url: dict[str, str] = {}
-    for config in tables:
-        for row in _rows(tables, config, ("video_id", "source_id", "url")):
-            source_id = row.get("source_id") or row.get("video_id")
-            if source_id is None:
-                continue
-            source_of_id |= {source_id: source_id, row.get("video_id") or source_id: source_id}
-            if row.get("url"):
-                source_of_url[row["url"]] = source_id
+    source_of_id = _sources_by_id(tables)
+    source_of_url = {
+        row["url"]: source_of_id[row.get("source_id") or row["video_id"]]
+        for config in tables
+        for row in _rows(tables, config, ("video_id", "source_id", "url"))
+        if row.get("url")
+    }
     chosen: set[str] = set()
     for name in request.ids:
         known = find_video_id(name, source_of_id)
@@ -218,9 +229,10 @@ def _collect_values(
     """Return what names these sources and their clips -> what it is, and the fingerprints of the sources."""
     values = dict.fromkeys(sources, "source")
     fingerprints = {}
+    source_of_id = _sources_by_id(tables)
     for config in tables:
         for row in _rows(tables, config, (*_ID_COLUMNS, "hash_scheme")):
-            if (row.get("source_id") or row.get("video_id")) not in sources:
+            if source_of_id.get(row.get("source_id") or row.get("video_id") or "") not in sources:
                 continue
             values |= {row[name]: kind for name, kind in _KINDS.items() if row.get(name) and row[name] not in values}
             if row.get("hashes"):
@@ -278,7 +290,7 @@ def withdraw(withdrawal: Withdrawal) -> WithdrawalReport:
             _scrub_further(folder, withdrawal, report)
         report.files += scrub_folder(builds_folder() / ".metrics", withdrawal.needles)
         _clear_loaded(withdrawal, report)
-        report.unreached += _unreached(build, withdrawal, report.files)
+        report.unreached += _unreached(build, report.files)
         journal.unlink()
     return report
 
@@ -362,16 +374,15 @@ def _clear_loaded(withdrawal: Withdrawal, report: WithdrawalReport) -> None:
             report.files.append((path, "removed"))
 
 
-def _unreached(build: Path, withdrawal: Withdrawal, files: Sequence[tuple[Path, Action]]) -> Iterator[str]:
+def _unreached(build: Path, files: Sequence[tuple[Path, Action]]) -> Iterator[str]:
     """Yield what a withdrawal cannot reach."""
     yield from (f"{path} is packed and was not looked into." for path, action in files if action == "unread")
     account = build / ACCOUNT
     if account.is_file():
         settings = json.loads(account.read_text(encoding="utf-8")).get("settings", {})
         for value in _texts(settings):
-            path = build / value
-            if value and path.exists() and not path.resolve().is_relative_to(build):
-                yield f"{path} is an input of the build and stays; later builds leave out what is withdrawn."
+            if os.path.isabs(value) and os.path.exists(value) and not Path(value).resolve().is_relative_to(build):
+                yield f"{value} is an input of the build and stays; later builds leave out what is withdrawn."
     yield "Versions on the Hub: 'vttdata publish' replaces the newest, and with --erase-history all earlier ones too."
     yield "Copies that others made, and caches of their machines."
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vttdata.dataset.find_tables import read_tables
+from vttdata.dataset.front_matter import invalid_front_matter, match_files, read_front_matter
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.rows import WithdrawnRow, fixed_columns
 from vttdata.errors import VttdataError
@@ -115,14 +115,21 @@ def read_tombstones(dataset: Path) -> Tombstones:
 
 
 def read_history(dataset: Path, config: str) -> list[Row]:
-    """Return the rows of the table `errata` or `withdrawn` of a dataset; empty where there is none."""
-    tables = read_tables(dataset).get(config)
-    names = [column.name for column in fixed_columns(config)]
-    return list(read_parquet_rows(tables.paths, names)) if tables is not None else []
+    """Return the rows of the table `errata` or `withdrawn` of a dataset; empty where there is none.
+
+    Other tables may be missing, as where only this one was downloaded.
+    """
+    configs = read_front_matter(dataset).get("configs", ())
+    try:
+        patterns = [file["path"] for each in configs if each["config_name"] == config for file in each["data_files"]]
+    except (TypeError, KeyError) as error:
+        raise invalid_front_matter(dataset) from error
+    paths = [path for pattern in patterns for path in match_files(dataset, pattern)]
+    return list(read_parquet_rows(paths, [column.name for column in fixed_columns(config)]))
 
 
 def withdrawal_journal(dataset: Path) -> Path:
-    """Return the file that exists while items are being withdrawn from a dataset folder, with all that is to be done."""
+    """Return the file that exists while items are being withdrawn from a dataset folder, and lists all of them."""
     return dataset.with_name(f".{dataset.name}.withdrawal.json")
 
 

@@ -123,10 +123,6 @@ def scrub_file(path: Path, needles: Needles) -> Action:
         path.unlink()
         return "removed"
     suffix = path.suffix.lower()
-    if suffix in _MEDIA:
-        is_named = file_sha256(path) in needles.names
-        path.unlink() if is_named else None
-        return "removed" if is_named else "kept"
     if suffix in _PACKED:
         return "unread"
     if suffix in _DATABASES:
@@ -135,10 +131,10 @@ def scrub_file(path: Path, needles: Needles) -> Action:
         if suffix in (".parquet", *_DELIMITED, *_LINES):
             return (_scrub_parquet if suffix == ".parquet" else _scrub_text)(path, needles)
     # No table, or not what its name says.
-    if not needles.in_bytes(path):
-        return "kept"
-    path.unlink()
-    return "removed"
+    is_found = file_sha256(path) in needles.names if suffix in _MEDIA else needles.in_bytes(path)
+    if is_found:
+        path.unlink()
+    return "removed" if is_found else "kept"
 
 
 def _scrub_text(path: Path, needles: Needles) -> Action:
