@@ -81,7 +81,8 @@ def test_a_corrected_version_is_published_after_the_old_one(hub: Hub, dataset: P
     publish(dataset, NAME, endpoint=hub.url)
     table = tmp_path / "errata.csv"
     table.write_text(
-        "id,field,old value,new value,reason,who,date\nv0#1,caption,a person waves,a man waves,imprecise,ann,2026-11-27\n"
+        "id,field,old value,new value,reason,who,date\n"
+        "v0#1,caption,a person waves,a man waves,imprecise,ann,2026-11-27\n"
     )
     correct_dataset(dataset, table)
     plan = publish(dataset, NAME, endpoint=hub.url).plan
