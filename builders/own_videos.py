@@ -408,4 +408,8 @@ def make_split_stage(
     uploaders: dict[str, str] = {}
     if "uploader" in settings.together:
         uploaders = {source.source_id: source.uploader for source in sources if source.uploader}
-    return Split(settings, recipe.seed, tuple(sorted(pins.items())), pairs, tuple(sorted(uploaders.items())))
+    uploaded: dict[str, str] = {}
+    if settings.after is not None:
+        uploaded = {source.source_id: source.uploaded for source in sources if source.uploaded}
+    known = (tuple(sorted(facts.items())) for facts in (uploaders, uploaded))
+    return Split(settings, recipe.seed, tuple(sorted(pins.items())), pairs, *known)

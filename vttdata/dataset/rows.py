@@ -80,6 +80,8 @@ class SourceRow:
     file: Annotated[str | None, "its name in the folder that was collected; null if it was fetched"]
     title: Annotated[str | None, "its title"]
     uploader: Annotated[str | None, "who published it"]
+    uploaded: Annotated[str | None, "the day on which it was published, YYYY-MM-DD, where a list or the site says so"]
+    synthetic: Annotated[bool | None, "whether a program made it, where a list says so"]
     category: _Category
     query: _Query
     licence: Annotated[str | None, "its licence as far as known"]

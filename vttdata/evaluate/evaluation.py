@@ -17,7 +17,7 @@ from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import Items
+from vttdata.evaluate.items import UPLOADED, Items
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
 from vttdata.evaluate.predictions import ItemCounts, MatchRule, Missing, Unknown, read_relevance, read_strict_json
 from vttdata.evaluate.report import Difference, Evaluation, MetricScores
@@ -141,10 +141,16 @@ def evaluate(
     columns = _choose_columns(scored.columns, metrics, families)
     estimator = Estimator(items, settings.seed, settings.draws)
     scores = estimator.score_columns(columns, shared)
+    groups = estimator.score_groups({key: column for key, column in columns.items() if "-verbatim/" not in key})
     findings = [*items.notes, *scored.findings, *training_notes]
     if len(items.source_ids) == 1:
         findings.append("All items are of one source, so there are no intervals.")
     stated = {"relevance": "judged"} if settings.relevance is not None else dict(scored.settings)
+    if UPLOADED in groups:
+        findings.append(
+            "Years of upload differ in more than what a model may have seen: items of other years can be written in "
+            "another way and show other things, so a lower score of later ones is no proof of contamination."
+        )
     signature = _signature(items, name, scored.counts, families, stated)
     differences: dict[str, Difference] = {}
     if against is not None:
@@ -162,7 +168,7 @@ def evaluate(
         items=scored.counts,
         scores=scores,
         against=differences,
-        groups=estimator.score_groups({key: column for key, column in columns.items() if "-verbatim/" not in key}),
+        groups=groups,
         human={column: {who: estimates[who, column] for who in ("human", "system")} for column in columns if people},
         leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
         blind=read_worst_attacks(folder).get(items.config),

@@ -146,6 +146,7 @@ class Split(WholeStage[Clip, Clip]):
         pins: (`video_id`, split).
         pairs: ids of near-duplicate sources.
         uploaders: (`source_id`, uploader).
+        uploaded: (`source_id`, day of upload).
     """
 
     name = "split"
@@ -159,11 +160,20 @@ class Split(WholeStage[Clip, Clip]):
     pins: tuple[tuple[str, str], ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     uploaders: tuple[tuple[str, str], ...] = ()
+    uploaded: tuple[tuple[str, str], ...] = ()
 
     def assign(self, clips: Sequence[Clip], settings: SplitSettings) -> Assignment:
         """Return the division of clips by some settings, the rest being as it is."""
         pins, uploaders = dict(self.pins), dict(self.uploaders)
-        return assign_splits(clips, settings, seed=self.seed, pairs=self.pairs, uploaders=uploaders, pins=pins)
+        return assign_splits(
+            clips,
+            settings,
+            seed=self.seed,
+            pairs=self.pairs,
+            uploaders=uploaders,
+            pins=pins,
+            uploaded=dict(self.uploaded),
+        )
 
     def find_closer_draw(self, clips: Sequence[Clip]) -> tuple[int, float]:
         """Return the first draw whose shares are all within half a point of the ratios, and its largest gap.
