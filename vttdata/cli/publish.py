@@ -54,6 +54,7 @@ def command(
 
     from vttdata.load.lookup import ALL_VIDEOS, find_dataset
     from vttdata.publish import hub
+    from vttdata.publish.release_checks import missing_properties
 
     if not sys.stderr.isatty():
         disable_progress_bars()
@@ -67,6 +68,8 @@ def command(
                 "compare it with what is published, log in with 'hf auth login', or set HF_TOKEN.",
                 file=sys.stderr,
             )
+        if missing := missing_properties(folder):
+            print(f"note     the Croissant description lacks {', '.join(missing)}")
         if dry_run:
             print("Nothing was changed.")
             return DONE

@@ -151,6 +151,7 @@ def metadata_of_build(run: Build, files: Mapping[str, str], collected: str = "")
         unprocessed=run.unprocessed(),
         tools={"vttdata": __version__, **run.tools},
         inputs=files,
+        responsible=recipe.responsible,
         required_paths={given.key: given.kind for given in given_paths(recipe.model_dump(), recipe.paths)},
     )
 

@@ -352,6 +352,8 @@ class _Reviser:
         provenance = read_provenance(self.dataset)
         recipe, found = re.subn(r"(?m)^version: .*$", f"version: {version}", provenance.recipe)
         recipe = recipe if found else f"{recipe.rstrip()}\nversion: {version}\n"
+        head = f"# {self.manifest['name']} "
+        recipe = recipe.replace(f"{head}{self.manifest['version']} ", f"{head}{version} ", 1)
         old = file_sha256(self.dataset / RECIPE)
         for name in (RECIPE, PROVENANCE):
             (self.dataset / name).unlink()

@@ -136,6 +136,20 @@ def format_rights(metadata: Metadata, folder: Path, *, shipped: bool) -> str:
     return "\n\n".join(parts)
 
 
+def format_responsible(metadata: Metadata) -> str:
+    """Return the section with what the makers say of a dataset; empty if they say nothing."""
+    stated = metadata.responsible
+    texts = {
+        "Limitations": stated.limitations,
+        "Biases": stated.biases,
+        "Personal and sensitive information": stated.sensitive,
+        "Uses": stated.uses,
+        "Social impact": stated.social_impact,
+    }
+    lines = [f"- **{name}:** {escape(text)}" for name, text in texts.items() if text]
+    return "\n".join(["## Responsible use\n", *lines]) if lines else ""
+
+
 def format_rebuilding(metadata: Metadata, folder: Path) -> str:
     """Return the folded section with the commands that make a dataset again; empty without provenance."""
     if (folder / RECIPE).is_file():
