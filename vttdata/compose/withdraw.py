@@ -213,13 +213,16 @@ def _choose_sources(folder: Path, tables: Mapping[str, ConfigTables], request: R
         if source is None:
             raise VttdataError(f"{folder}: no source has the address {url[:120]!a}; nothing was changed.")
         chosen.add(source)
+    sha256_of = {row["source_id"]: row["sha256"] for row in _rows(tables, "sources", ("source_id", "sha256"))}
+    contents = {sha256_of.get(name) for name in chosen} - {None}
+    copies = {name for name, sha256 in sha256_of.items() if sha256 in contents}
     prints = {
         row["source_id"]: Fingerprint(row["hash_scheme"], row["hashes"])
         for row in _rows(tables, "sources", ("source_id", "hash_scheme", "hashes"))
         if row.get("hashes")
     }
     originals = {name: prints[name] for name in chosen if name in prints}
-    copies = find_copies(prints.items(), originals) if originals else set()
+    copies |= find_copies(prints.items(), originals) if originals else set()
     return chosen, copies - chosen
 
 
