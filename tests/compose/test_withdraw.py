@@ -16,7 +16,7 @@ from tests.helpers.kill_points import count_moments, kill_at
 from tests.helpers.traces import find_traces
 from vttdata.compose import build as builds
 from vttdata.compose.correct import correct_dataset
-from vttdata.compose.withdraw import Request, find_unfinished, plan_withdrawal, withdraw
+from vttdata.compose.withdraw import WithdrawalRequest, find_unfinished, plan_withdrawal, withdraw
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.parquet import read_parquet_rows
@@ -59,7 +59,7 @@ def dataset(tmp_path: Path) -> Path:
 
 def test_everything_else_stays_as_it_was(dataset: Path) -> None:
     before = rows_of(dataset)
-    report = withdraw(plan_withdrawal(dataset, Request("takedown", ids=["v1"])))
+    report = withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"])))
     assert rows_of(dataset) == without(before, {"v1"}, {"beta-source"})
     assert find_damage(dataset) == []
     assert check_dataset(dataset)["version"] == "2.0.0"
@@ -84,7 +84,7 @@ def test_no_choice_leaves_a_trace_or_changes_another_row(
     before = rows_of(dataset)
     gone_sources = {names[number] for number in chosen}
     gone = {f"v{number}" for number, name in enumerate(names) if name in gone_sources}
-    plan = plan_withdrawal(dataset, Request("takedown", ids=[f"v{number}" for number in chosen]))
+    plan = plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=[f"v{number}" for number in chosen]))
     if len(gone) == 7:  # all of the split train
         with pytest.raises(VttdataError, match="Nothing would be left"):
             withdraw(plan)
@@ -111,7 +111,7 @@ def test_captions_of_an_annotator_go_and_the_clips_stay(tmp_path: Path) -> None:
     write_dataset(
         dataset, clips=clips, captions=captions, sources=[], metadata=Metadata("me/small", licence="mit"), media=None
     )
-    withdraw(plan_withdrawal(dataset, Request("their wish", annotators=["w1"])))
+    withdraw(plan_withdrawal(dataset, WithdrawalRequest("their wish", annotators=["w1"])))
     rows = rows_of(dataset)
     assert [row["captions"] for _, row in rows["clips"]] == [["text 0 of clip 0 here"], ["text 0 of clip 1 here"]]
     assert {row["annotator"] for _, row in rows["captions"]} == {"w0"}
@@ -121,12 +121,12 @@ def test_captions_of_an_annotator_go_and_the_clips_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (Request("x", ids=["v9"]), "neither a clip nor a source 'v9'"),
-        (Request("x", urls=["https://example.org/none"]), "no source has the address"),
-        (Request("x", annotators=["nobody"]), "no caption is by 'nobody'"),
+        (WithdrawalRequest("x", ids=["v9"]), "neither a clip nor a source 'v9'"),
+        (WithdrawalRequest("x", urls=["https://example.org/none"]), "no source has the address"),
+        (WithdrawalRequest("x", annotators=["nobody"]), "no caption is by 'nobody'"),
     ],
 )
-def test_an_unknown_item_changes_nothing(dataset: Path, request_: Request, words: str) -> None:
+def test_an_unknown_item_changes_nothing(dataset: Path, request_: WithdrawalRequest, words: str) -> None:
     before = rows_of(dataset)
     with pytest.raises(VttdataError, match=words):
         plan_withdrawal(dataset, request_)
@@ -136,7 +136,7 @@ def test_an_unknown_item_changes_nothing(dataset: Path, request_: Request, words
 def test_no_split_is_left_empty(dataset: Path) -> None:
     before = rows_of(dataset)
     with pytest.raises(VttdataError, match="Nothing would be left of clips/test"):
-        withdraw(plan_withdrawal(dataset, Request("x", ids=["v3"])))
+        withdraw(plan_withdrawal(dataset, WithdrawalRequest("x", ids=["v3"])))
     assert rows_of(dataset) == before
     assert find_unfinished(dataset) is None
 
@@ -159,7 +159,7 @@ def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeyp
     def act() -> None:
         target = folder / "small"
         plan = find_unfinished(target) or plan_withdrawal(
-            target, Request("takedown", ids=["v1"], further=[folder / "notes"])
+            target, WithdrawalRequest("takedown", ids=["v1"], further=[folder / "notes"])
         )
         withdraw(plan)
 
@@ -220,7 +220,7 @@ def test_a_rebuild_keeps_withdrawals_and_errata(tmp_path: Path) -> None:
     erratum = {"id": "video0#1", "field": "caption", "old": "sentence 1 about the clip of number 0", "new": "corrected"}
     table.write_text(json.dumps(erratum | {"reason": "wrong", "who": "ann", "date": "2026-11-27"}) + "\n")
     correct_dataset(tmp_path / "out", table)
-    withdraw(plan_withdrawal(tmp_path / "out", Request("takedown", ids=["video2"])))
+    withdraw(plan_withdrawal(tmp_path / "out", WithdrawalRequest("takedown", ids=["video2"])))
     gone, texts = (
         ["video2", "video3", "abcdefgh001"],
         [f"sentence {m} about the clip of number {n}" for n in (2, 3) for m in (0, 1)],

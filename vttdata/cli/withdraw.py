@@ -62,7 +62,7 @@ def command(
     captions, questions, foils, judgments, files and traces in the build folder. The dataset keeps salted hashes, so
     that no later build in its folder takes them in again, and becomes the next major version.
     """
-    from vttdata.compose.withdraw import Request, find_unfinished, plan_withdrawal, withdraw
+    from vttdata.compose.withdraw import WithdrawalRequest, find_unfinished, plan_withdrawal, withdraw
     from vttdata.files.id_lists import read_ids
 
     planned = find_unfinished(dataset)
@@ -73,7 +73,7 @@ def command(
         if missing is not None:
             raise VttdataError(f"{missing}: there is no such file or folder.")
         names = read_ids(ids, "source_id") if ids is not None else ()
-        request = Request(reason, names, urls, annotators, not forget_fingerprints, further)
+        request = WithdrawalRequest(reason, names, urls, annotators, not forget_fingerprints, further)
         planned = plan_withdrawal(dataset, request)
     if dry_run:
         print(f"{planned.dataset}: {planned.as_text()} would be withdrawn. Nothing was changed.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from vttdata.dataset.errata import ERRATA, history_rows, read_errata
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.dataset.revise import Changes, Revision, copy_dataset, revise_dataset
+from vttdata.dataset.revise import Changes, Revision, link_dataset, revise_dataset
 from vttdata.dataset.tombstones import read_history, read_tombstones, refuse_unfinished
 from vttdata.errors import VttdataError
 from vttdata.load.local_builds import ACCOUNT
@@ -40,7 +40,7 @@ def correct_dataset(
     version = next_version(str(read_dataset_manifest(folder)["version"]), "major")
     corrections = read_errata(Path(errata), version)
     with working_on(target), replace_folder(target) as partial:
-        copy_dataset(folder, partial)
+        link_dataset(folder, partial)
         earlier = history_rows(read_history(partial, ERRATA))
         revision = revise_dataset(partial, Changes(version, corrections, earlier, read_tombstones(partial)))
     return target, version, revision

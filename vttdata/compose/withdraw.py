@@ -20,7 +20,7 @@ from vttdata.dataset.find_tables import ConfigTables, read_tables
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.dataset.revise import Changes, copy_dataset, revise_dataset
+from vttdata.dataset.revise import Changes, link_dataset, revise_dataset
 from vttdata.dataset.rows import WithdrawnRow
 from vttdata.dataset.tombstones import (
     Tombstones,
@@ -48,7 +48,7 @@ _KINDS = {"video_id": "clip", "source_id": "source", "url": "url", "file": "file
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WithdrawalRequest:
     """What is to be withdrawn, and why.
 
     Fields:
@@ -79,7 +79,7 @@ class Withdrawal:
             them, and of clips and captions.
         names, texts: what is looked for, see `Needles`.
         tombstones: all rows, earlier ones too.
-        further: see `Request`.
+        further: see `WithdrawalRequest`.
     """
 
     dataset: Path
@@ -133,7 +133,7 @@ class WithdrawalReport:
         return {**head, **numbers, "files": files, "unreached": self.unreached}
 
 
-def plan_withdrawal(dataset: str | os.PathLike[str], request: Request) -> Withdrawal:
+def plan_withdrawal(dataset: str | os.PathLike[str], request: WithdrawalRequest) -> Withdrawal:
     """Find everything that a request is about; nothing is changed.
 
     Raises:
@@ -193,7 +193,9 @@ def _sources_by_id(tables: Mapping[str, ConfigTables]) -> dict[str, str]:
     return alone | found
 
 
-def _choose_sources(folder: Path, tables: Mapping[str, ConfigTables], request: Request) -> tuple[set[str], set[str]]:
+def _choose_sources(
+    folder: Path, tables: Mapping[str, ConfigTables], request: WithdrawalRequest
+) -> tuple[set[str], set[str]]:
     """Return the sources that a request names, and those that are edited copies of them."""
     source_of_id = _sources_by_id(tables)
     source_of_url = {
@@ -322,7 +324,7 @@ def _write_journal(path: Path, withdrawal: Withdrawal) -> None:
 def _revise(dataset: Path, withdrawal: Withdrawal, report: WithdrawalReport) -> None:
     """Put a dataset without what is withdrawn into the place of another, unless that is done."""
     with replace_folder(dataset) as partial:
-        copy_dataset(dataset, partial)
+        link_dataset(dataset, partial)
         before = read_dataset_manifest(partial)
         own = read_tombstones(partial)
         is_main = dataset == withdrawal.dataset

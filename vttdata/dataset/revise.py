@@ -77,7 +77,7 @@ class Revision:
     unfit: list[ErratumRow] = field(default_factory=list)
 
 
-def copy_dataset(dataset: Path, folder: Path) -> None:
+def link_dataset(dataset: Path, folder: Path) -> None:
     """Give every file of a dataset a second name in an empty folder, in which `revise_dataset` may work."""
     for name in [MANIFEST, *read_dataset_manifest(dataset)["files"]]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
