@@ -260,7 +260,13 @@ class Clip:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Caption:
-    """Sentence about a clip. `author` is ``human`` or a system's name."""
+    """Sentence about a clip.
+
+    Fields:
+        author: ``human``, or the name of a system.
+        revision, prompt: of a system its revision, and the prompt or a digest of it.
+        verified_by: person who checked it; None where nobody did.
+    """
 
     video_id: str
     sen_id: int
@@ -268,6 +274,9 @@ class Caption:
     annotator: str | None = None
     language: str = "en"
     author: str = "human"
+    revision: str | None = None
+    prompt: str | None = None
+    verified_by: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

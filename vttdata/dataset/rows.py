@@ -69,6 +69,9 @@ class CaptionRow:
     annotator: Annotated[str | None, "who wrote it, as an anonymous id"]
     language: Annotated[str, "its language"]
     author: Annotated[str, "`human`, or the name of a system"]
+    revision: Annotated[str | None, "revision of the system; null for people"]
+    prompt: Annotated[str | None, "the prompt that the system was given, or a digest of it; null for people"]
+    verified_by: Annotated[str | None, "who checked the caption, as an anonymous id; null where nobody did"]
 
 
 @dataclass(frozen=True, slots=True)

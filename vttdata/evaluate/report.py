@@ -161,14 +161,9 @@ class Evaluation:
             table = [["metric", "this", "other", "difference", "95 % interval", "p", "p (Holm)", "p (McNemar)"]]
             for name, difference in self.against.items():
                 p = (difference.p, difference.p_holm, difference.p_mcnemar)
-                scores = (_number(self.scores[name].all.score), _number(difference.other))
-                cells = (
-                    *scores,
-                    _number(difference.difference),
-                    _interval(difference.low, difference.high),
-                    *map(_number, p),
-                )
-                table.append([name, *cells])
+                values = (self.scores[name].all.score, difference.other, difference.difference)
+                interval = _interval(difference.low, difference.high)
+                table.append([name, *map(_number, values), interval, *map(_number, p)])
             parts.append("Difference to the other system:\n" + align_columns(table))
         if self.human:
             table = [["metric", "people", "95 % interval", "system", "95 % interval"]]
