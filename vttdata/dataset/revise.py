@@ -303,14 +303,15 @@ class _Reviser:
 
     def _scrub_files(self) -> None:
         """Take what is withdrawn out of files that are no tables, such as the paragraphs of a set of foils."""
-        if not any(self.result.removed.values()):
+        needles = self.changes.needles
+        if needles is None or not any(self.result.removed.values()):
             return
         # It shows clips; the next build draws it again.
         (self.dataset / PREVIEW).unlink(missing_ok=True)
-        for path in sorted(self.dataset.rglob("*")) if self.changes.needles is not None else ():
+        for path in sorted(self.dataset.rglob("*")):
             name = path.relative_to(self.dataset).as_posix()
             if path.is_file() and name not in _WRITTEN_ANEW and path.suffix not in (".parquet", ".mp4"):
-                scrub_file(path, self.changes.needles)
+                scrub_file(path, needles)
 
     def _describe(self, before: Sequence[str]) -> None:
         """Write README, Croissant, recipe, provenance and manifest anew."""
@@ -362,7 +363,8 @@ class _Reviser:
 
     def _front_matter(self) -> JsonObject:
         infos = {info["config_name"]: info for info in self.front_matter["dataset_info"]}
-        default = next((config for config in self.front_matter["configs"] if config.get("default")), {})
+        configs_before: list[JsonObject] = self.front_matter["configs"]
+        default = next((config["config_name"] for config in configs_before if config.get("default")), None)
         about = {key: value for key, value in next(iter(infos.values())).items() if key in _ABOUT}
         described: list[JsonObject] = []
         configs: list[JsonObject] = []
@@ -377,7 +379,7 @@ class _Reviser:
                     "dataset_size": sum(split.memory for split in splits),
                 }
             )
-            is_default = {"default": True} if config == default.get("config_name") else {}
+            is_default = {"default": True} if config == default else {}
             files = [{"split": split.split, "path": split.pattern} for split in splits]
             configs.append(
                 {"config_name": config, "version": self.changes.version} | is_default | {"data_files": files}

@@ -206,19 +206,21 @@ def erase_history(plan: PublishPlan, api: HfApi) -> list[str]:
     All commits become one, other tags are deleted, and so are the large files that only earlier commits had. Repeating
     the call after an interruption finishes it.
     """
-    repo = {"repo_id": plan.repo_id, "repo_type": "dataset"}
-    retry_request(api.super_squash_history, **repo, commit_message=f"{plan.name} {plan.version}")
-    remote = read_remote(api, plan.repo_id)
+    repo, kind = plan.repo_id, "dataset"
+    message = f"{plan.name} {plan.version}"
+    retry_request(lambda: api.super_squash_history(repo, repo_type=kind, commit_message=message))
+    remote = read_remote(api, repo)
     assert remote is not None
     used = {file.sha256 for file in remote.files.values()}
-    unused = [file for file in retry_request(lambda: list(api.list_lfs_files(**repo))) if file.file_oid not in used]
-    retry_request(api.permanently_delete_lfs_files, **repo, lfs_files=unused)
+    stored = retry_request(lambda: list(api.list_lfs_files(repo, repo_type=kind)))
+    unused = [file for file in stored if file.file_oid not in used]
+    retry_request(lambda: api.permanently_delete_lfs_files(repo, unused, repo_type=kind))
     for tag in remote.tags:
-        retry_request(api.delete_tag, **repo, tag=tag)
-    remote = read_remote(api, plan.repo_id)
+        retry_request(api.delete_tag, repo, tag=tag, repo_type=kind)
+    remote = read_remote(api, repo)
     assert remote is not None
     _tag(plan, api, remote.head)
-    refs = retry_request(api.list_repo_refs, **repo, include_pull_requests=True)
+    refs = retry_request(lambda: api.list_repo_refs(repo, repo_type=kind, include_pull_requests=True))
     others = [*refs.branches, *refs.converts, *(refs.pull_requests or ())]
     kept = [ref.ref for ref in others if ref.ref != "refs/heads/main"]
     return [f"{api.endpoint}/datasets/{plan.repo_id} has further references: {', '.join(kept)}."] if kept else []
