@@ -5,6 +5,10 @@ truth is the mean over the whole set. With ``--target items`` videos stay as the
 draws: coverage of 95 % intervals, corrected and by people alone; the ratio of their squared widths, which is the share
 of ratings that the corrected mean needs; and the share of pairs of systems in the true order. ``random`` is a judge
 that knows nothing, and ``biased`` gives one system a standard deviation more.
+
+``--rounds N`` measures instead, over N campaigns, how many ratings in rounds of 300 decide the order of systems that
+are .1 standard deviations apart at least: assigned to undecided systems, and spread evenly; and how often that order
+is wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +29,9 @@ from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_tab
 from vttdata.evaluate.metric import MetricInputs
 from vttdata.load.local_builds import builds_folder
 from vttdata.statistics.arrays import Floats, Integers
-from vttdata.statistics.corrected_means import correct_means
+from vttdata.statistics.assignment import assign_evenly, assign_ratings, level_of_round
+from vttdata.statistics.corrected_means import CorrectedMeans, correct_means, pool_rounds
+from vttdata.statistics.hypothesis_tests import holm
 
 
 class Known(NamedTuple):
@@ -89,6 +95,63 @@ def measure(known: Known, number: int, target: str, draws: int, seed: int) -> di
     return {name: total / draws / (len(pairs) if name in of_pairs else systems) for name, total in sums.items()}
 
 
+def keep_apart(known: Known, gap: float = 0.1) -> Known:
+    """Keep systems whose means are some standard deviations apart, from the best one down."""
+    means = {system: known.people[known.systems == system].mean() for system in set(known.systems.tolist())}
+    kept: list[int] = []
+    for system in sorted(means, key=lambda system: -means[system]):
+        if not kept or means[kept[-1]] - means[system] >= gap * known.people.std():
+            kept.append(system)
+    rows = np.isin(known.systems, kept)
+    systems = np.unique(known.systems[rows], return_inverse=True)[1].astype(np.int64)
+    return Known(known.people[rows], known.judge[rows], systems, known.videos[rows])
+
+
+def decide(known: Known, *, assigned: bool, seed: int, number: int = 300, rounds: int = 60) -> tuple[int, bool | None]:
+    """Return the ratings until the order is decided, and whether it is right; None where it never is."""
+    random = np.random.default_rng(seed)
+    systems = int(known.systems.max()) + 1
+    truth = [known.people[known.systems == system].mean() for system in range(systems)]
+    counts, used, parts = assign_evenly(systems, number), 0, list[CorrectedMeans]()
+    for done in range(1, rounds + 1):
+        place = random.permutation(int(known.videos.max()) + 1)[known.videos]
+        rated = np.full(len(known.people), math.nan)
+        for system in range(systems):
+            rows = np.flatnonzero(known.systems == system)
+            drawn = rows[np.argsort(place[rows])][: counts[system]]
+            rated[drawn] = known.people[drawn]
+            used += len(drawn)
+        parts.append(correct_means(known.judge, rated, known.systems, known.videos, target="items"))
+        pooled = pool_rounds(parts)
+        pairs = {pair: pooled.difference(*pair) for pair in itertools.combinations(range(systems), 2)}
+        p = holm({str(pair): value.p for pair, value in pairs.items() if not math.isnan(value.p)})
+        undecided = [
+            (*pair, value) for pair, value in pairs.items() if not p.get(str(pair), 1.0) < level_of_round(done)
+        ]
+        if not undecided:
+            return used, all((value.value > 0) == (truth[a] > truth[b]) for (a, b), value in pairs.items())
+        counts = assign_ratings(undecided, systems, number) if assigned else assign_evenly(systems, number)
+    return used, None
+
+
+def print_rounds(cases: Sequence[tuple[str, str, Known]], campaigns: int) -> None:
+    """Print a line for each set and judge."""
+    print("set, judge, systems: median and mean ratings assigned, spread evenly | undecided | decided wrongly")
+    for name, judge, known in cases:
+        apart = keep_apart(known)
+        found = {
+            assigned: [decide(apart, assigned=assigned, seed=seed) for seed in range(campaigns)]
+            for assigned in (True, False)
+        }
+        ratings = [
+            f"{np.median(used):,.0f} {np.mean(used):,.0f}" for used in ([n for n, _ in each] for each in found.values())
+        ]
+        ends = [[sum(right is end for _, right in each) for each in found.values()] for end in (None, False)]
+        print(
+            f"{name}, {judge}, {int(apart.systems.max()) + 1}: {', '.join(ratings)} | {ends[0]} | {ends[1]}", flush=True
+        )
+
+
 def simulate(r: float, items: int, systems: int, seed: int) -> Known:
     """Return normal scores of `systems` that correlate by `r`."""
     random = np.random.default_rng(seed)
@@ -118,6 +181,7 @@ def main() -> None:
     parser.add_argument("--ratings", type=int, action="append", default=[])
     parser.add_argument("--target", choices=["population", "items"], default="population")
     parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, metavar="N", help="measure N campaigns in rounds instead")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     cases = [
@@ -134,6 +198,9 @@ def main() -> None:
         lowest = min(range(int(known.systems.max()) + 1), key=lambda s: float(known.people[known.systems == s].mean()))
         judge = known.judge + known.judge.std(axis=0) * (known.systems == lowest)[:, np.newaxis]
         cases.append((table.name, f"{name} biased", known._replace(judge=judge)))
+    if options.rounds:
+        print_rounds(cases, options.rounds)
+        return
     print("set, judge, ratings: coverage, people, differences | share, width | true order: corrected, people, judge")
     for name, judge, known in cases:
         for ratings in options.ratings or [100]:

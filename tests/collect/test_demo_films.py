@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from vttdata.collect.demo_films.corpus import (
     Film,
-    SceneSettings,
     draw_scenes,
     draw_spoiled,
     make_film,
@@ -30,6 +29,7 @@ from vttdata.collect.demo_films.corpus import (
 from vttdata.collect.demo_films.drawing import View
 from vttdata.collect.demo_films.motifs import CATEGORIES, choose_motif
 from vttdata.collect.demo_films.props import LIGHTS
+from vttdata.collect.settings import SceneSettings
 from vttdata.errors import MediaError
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe

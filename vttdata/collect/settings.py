@@ -7,15 +7,37 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from annotated_types import Gt
+from annotated_types import Ge, Gt, Le
 
-from vttdata.collect.demo_films.corpus import SceneSettings
 from vttdata.collect.video_list import COLUMNS
 from vttdata.settings import Count, Pixels, PositiveCount, PositiveSeconds, Seconds, Strict
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*")
 
 PositiveNumber = Annotated[float, Gt(0)]
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSettings(Strict):
+    """Number and format of the generated videos.
+
+    Attributes:
+        videos: how many good videos to draw.
+        width, height: of the frames in pixels; even.
+        frame_rate: frames per second of most videos; others have 0.6, 0.8, 0.96 or 1200/1001 times as many.
+        spoiled: whether to add a truncated file, one of 2 seconds, an exact copy, a frozen and a dark video, and a
+            text file with a video's name, all listed as if they were good.
+    """
+
+    videos: PositiveCount = 14
+    width: Pixels = 320
+    height: Pixels = 180
+    frame_rate: Annotated[float, Ge(5), Le(120)] = 25.0
+    spoiled: bool = True
+
+    def __post_init__(self) -> None:
+        if self.width % 2 or self.height % 2:
+            raise ValueError("width and height must be even, since videos store colour at half the resolution")
 
 
 @dataclass(frozen=True, slots=True)

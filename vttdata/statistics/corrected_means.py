@@ -107,6 +107,11 @@ class _Group:
     corrected: _Influence
     summary: tuple[int, int, tuple[float, ...], float, float]
 
+    def mean(self) -> CorrectedMean:
+        alone, corrected = self.people.estimate(), self.corrected.estimate()
+        share = (corrected.error / alone.error) ** 2 if alone.error > 0 else math.nan
+        return CorrectedMean(*self.summary, alone, corrected, share)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CorrectedMeans:
@@ -162,12 +167,39 @@ def correct_means(
         if np.isnan(people[rows]).all():
             raise ValueError(f"group {group} has no rated item")
         made.append(_make_group(judges[rows], people[rows], sources[rows], number, target, power))
-    means = []
-    for group_of in made:
-        alone, corrected = group_of.people.estimate(), group_of.corrected.estimate()
-        share = (corrected.error / alone.error) ** 2 if alone.error > 0 else math.nan
-        means.append(CorrectedMean(*group_of.summary, alone, corrected, share))
-    return CorrectedMeans(means, made)
+    return CorrectedMeans([group.mean() for group in made], made)
+
+
+def pool_rounds(rounds: Sequence[CorrectedMeans]) -> CorrectedMeans:
+    """Return the means of several rounds of ratings, in each of which items of every group were drawn from all of them.
+
+    A round counts by its number of ratings of the group. Groups and sources have the same numbers in all rounds, and
+    what was drawn in a round may depend on earlier ones.
+    """
+    groups = []
+    for parts in zip(*(one._groups for one in rounds), strict=True):
+        rated = np.array([part.summary[1] for part in parts])
+        shares = (rated / rated.sum()).tolist()
+        items, _, _, _, judge = parts[0].summary
+        powers = np.average([part.summary[2] for part in parts], axis=0, weights=rated).tolist()
+        r = float(np.average([part.summary[3] for part in parts], weights=rated))
+        groups.append(
+            _Group(
+                _pool([part.people for part in parts], shares),
+                _pool([part.corrected for part in parts], shares),
+                (items, int(rated.sum()), tuple(powers), r, judge),
+            )
+        )
+    return CorrectedMeans([group.mean() for group in groups], groups)
+
+
+def _pool(parts: Sequence[_Influence], shares: Sequence[float]) -> _Influence:
+    return _Influence(
+        sum(share * part.value for part, share in zip(parts, shares, strict=True)),
+        np.sum([share * part.by_source for part, share in zip(parts, shares, strict=True)], axis=0),
+        np.logical_or.reduce([part.sources for part in parts]),
+        max(part.parameters for part in parts),
+    )
 
 
 def _make_group(

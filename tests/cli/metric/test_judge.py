@@ -249,3 +249,87 @@ def test_alpha_of_standardised_scores_is_krippendorffs() -> None:
         for n, (a, b) in enumerate(zip(standardise(judge), standardise(people), strict=True))
     }
     assert agreement.alpha == pytest.approx(krippendorff_alpha(ratings, "interval"))
+
+
+def test_rounds_are_assigned_until_the_order_is_decided(
+    tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of four systems two are close: they get most captions; the others get an even share, with known probability."""
+    draws = random.Random(11)
+    worth = {"a": 0.0, "b": 1.5, "c": 1.75, "d": 3.5}
+    quality = {
+        (system, f"v{video}"): value + draws.gauss(0, 1) for system, value in worth.items() for video in range(900)
+    }
+    text_of = {(system, video): f"=says {system} of {video}" for system, video in quality}
+    verdicts = [
+        [system, video, value + draws.gauss(0, 1), *JUDGE, 1, 1, text_of[system, video]]
+        for (system, video), value in quality.items()
+    ]
+    table = save(tmp_path / "verdicts.csv", HEAD, verdicts)
+    assert (
+        main(["metric", "judge", "--verdicts", str(table), "--assign", str(tmp_path / "round1.csv"), "--number", "400"])
+        == 0
+    )
+    assert "captions of round 1" in capsys.readouterr().out
+    rounds: list[Path] = []
+    shares: list[dict[str, int]] = []
+    while (assigned := tmp_path / f"round{len(rounds) + 1}.csv").exists():
+        with assigned.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        counts = {system: sum(row["system"] == system for row in rows) for system in worth}
+        shares.append(counts)
+        for row in rows:
+            # Cells that a spreadsheet would run as formulas are guarded.
+            assert row["caption"] == "'" + text_of[row["system"], row["video_id"]]
+            assert row["round"] == str(len(rounds) + 1)
+            assert float(row["probability"]) == pytest.approx(counts[row["system"]] / 900, abs=1e-6)
+        videos = {system: {row["video_id"] for row in rows if row["system"] == system} for system in worth}
+        few, many = sorted(videos.values(), key=len)[::3]
+        assert few <= many
+        ratings = [
+            [
+                row["video_id"],
+                row["system"],
+                quality[row["system"], row["video_id"]],
+                text_of[row["system"], row["video_id"]],
+            ]
+            for row in rows
+        ]
+        rounds.append(save(tmp_path / f"people{len(rounds) + 1}.csv", "video_id system score candidate", ratings))
+        following = tmp_path / f"round{len(rounds) + 1}.csv"
+        report = run(*rounds, "--verdicts", table, "--assign", following, "--number", 400, "--target", "items")
+    (judged,) = report["sets"]
+    assert "is decided after" in judged["notes"][-1]
+    assert list(judged["systems"]) == ["d", "c", "b", "a"]
+    assert [result["places"] for result in judged["systems"].values()] == [[1, 1], [2, 2], [3, 3], [4, 4]]
+    assert len(rounds) > 1
+    assert shares[0] == dict.fromkeys(worth, 100)
+    for counts in shares[1:]:
+        assert sum(counts.values()) == 400
+        assert counts["a"] == counts["d"] == 10
+        assert counts["b"] > 100 < counts["c"]
+    for system, result in judged["systems"].items():
+        mean = result["mean"]
+        assert mean["rated"] == sum(counts[system] for counts in shares)
+        whole = sum(value for (name, _), value in quality.items() if name == system) / 900
+        assert mean["corrected"]["value"] == pytest.approx(whole, abs=4 * mean["corrected"]["error"])
+
+
+def test_assignments_never_replace_another_file(study: Study, run: Run, refusal: Callable[..., str]) -> None:
+    table, file = study.table(), study.folder / "next.csv"
+    with study.people.open(newline="", encoding="utf-8") as stream:
+        head, *ratings = csv.reader(stream)
+    # Ratings of twenty videos do not decide the order.
+    few = save(study.folder / "few.csv", " ".join(head), [row for row in ratings if int(row[0][1:]) < 20])
+    run(few, "--verdicts", table, "--assign", file, "--number", 30)
+    first = file.read_bytes()
+    run(few, "--verdicts", table, "--assign", file, "--number", 30)
+    assert file.read_bytes() == first
+    assert "name another file" in refusal(few, "--verdicts", table, "--assign", file, "--number", 31)
+    assert file.read_bytes() == first
+
+
+def test_first_round_needs_captions_and_a_file(study: Study, refusal: Callable[..., str]) -> None:
+    assert "--assign" in refusal("--verdicts", study.table())
+    assert "--candidates or --verdicts" in refusal("--assign", study.folder / "first.csv")
+    assert not (study.folder / "first.csv").exists()

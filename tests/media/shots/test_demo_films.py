@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
+from vttdata.collect.demo_films.corpus import draw_scenes
+from vttdata.collect.settings import SceneSettings
 from vttdata.media.shots.detect import detect_shots
 
 

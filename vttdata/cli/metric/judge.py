@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,9 @@ from vttdata.cli.options import (
 )
 from vttdata.errors import VttdataError
 
+if TYPE_CHECKING:
+    from vttdata.evaluate.meta.next_round import NextRound
+
 
 @click.command(
     "judge",
@@ -38,23 +41,28 @@ from vttdata.errors import VttdataError
         "A table of verdicts has the columns item (or video_id), system, score, judge, revision, prompt_digest and "
         "date, and if known repeat, position and caption. A revision fixes the model: a date, a version or a digest; "
         "'latest' and bare names are refused.",
+        "With --assign the JUDGMENTS are rounds of one campaign, each of captions that were drawn from all: they are "
+        "pooled, and FILE gets the captions of the next round, most of systems whose order is not decided yet. Without "
+        "JUDGMENTS it gets the first round's. 'vttdata people make rate-scale FILE' asks people. With a chance of 5 % "
+        "in all, however often one looks, a pair of equal systems is taken for decided.",
         "Controls need no people: --make-controls writes controls.csv, which the judge scores (item is the control's "
         "id, system is empty), and the key to it; then DIR is one of the JUDGMENTS.",
     ],
     examples=[
         "vttdata metric judge vttdata/trecvid-vtt --verdicts verdicts.csv --out judged",
         "vttdata metric judge scores --candidates campaign/manifest.csv --references vttdata/msrvtt --metric cider-d",
+        "vttdata metric judge --verdicts verdicts.csv --assign round1.csv",
+        "vttdata metric judge scores1 scores2 --verdicts verdicts.csv --assign round3.csv --number 300",
         "vttdata metric judge vttdata/msrvtt-degraded --make-controls controls",
         "vttdata metric judge controls scores --verdicts verdicts.csv",
     ],
 )
 @argument(
     "judgments",
-    "JUDGMENTS...",
+    "[JUDGMENTS]...",
     "Sets of judgments, as of 'metric test', and folders of controls.",
     type=DATASET,
     nargs=-1,
-    required=True,
 )
 @option("--verdicts FILE", "Verdicts of a judge.", type=FILE)
 @metric_option("A captioning metric that is the judge; may be repeated.", show_default="none")
@@ -66,6 +74,8 @@ from vttdata.errors import VttdataError
     type=click.Choice(["population", "items"]),
     default="population",
 )
+@option("--assign FILE", "Write the captions that people should rate next into this table.", type=FILE)
+@option("--number N", "Captions of a round, of all systems.", type=click.IntRange(min=2), default=300)
 @option("--make-controls DIR", "Write controls of a dataset for a judge into this folder, and stop.", type=FILE)
 @seed_option("Seed of the order of controls, and of the draws of videos.")
 @option(
@@ -101,19 +111,43 @@ def command(
     """
     from vttdata.evaluate.meta.comparison import ComparisonSettings
     from vttdata.evaluate.meta.judging import check_judge_folder, judge_systems
+    from vttdata.evaluate.meta.next_round import NextRound
 
     if make_controls is not None:
+        if not judgments:
+            raise VttdataError("Name the dataset of which controls are made.")
         _make_controls(judgments, make_controls, split=options["split"], seed=options["seed"])
         return DONE
     if out is not None:
         check_judge_folder(out)
+    file, number = options.pop("assign"), options.pop("number")
+    next_round = None if file is None else NextRound(file, number, options["seed"])
+    if not judgments:
+        print(_begin(next_round, options["verdicts"], options["candidates"]))
+        return DONE
     inputs = read_metric_inputs(options)
     given = {name: options.pop(name) for name in ("verdicts", "metrics", "target", "candidates", "references")}
-    report = judge_systems(judgments, **given, settings=ComparisonSettings(inputs=inputs, **options))
+    report = judge_systems(
+        judgments, **given, settings=ComparisonSettings(inputs=inputs, **options), next_round=next_round
+    )
     if out is not None:
         report.write(out)
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
     return DONE
+
+
+def _begin(next_round: NextRound | None, verdicts: Path | None, candidates: Path | None) -> str:
+    from vttdata.evaluate.meta.inputs import read_candidates
+    from vttdata.evaluate.meta.next_round import captions_of
+    from vttdata.evaluate.meta.verdicts import read_judges
+
+    if next_round is None:
+        raise VttdataError("Name sets of judgments; a first round of captions for people is written by --assign.")
+    if candidates is not None:
+        return next_round.begin(read_candidates(candidates))
+    if verdicts is None:
+        raise VttdataError("A first round is drawn from the captions of --candidates or --verdicts; name one of them.")
+    return next_round.begin(captions_of(read_judges(verdicts), verdicts))
 
 
 def _make_controls(judgments: tuple[str, ...], out: Path, *, split: str | None, seed: int) -> None:

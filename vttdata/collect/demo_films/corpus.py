@@ -20,20 +20,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
-from annotated_types import Ge, Le
 
 from vttdata.collect.demo_films.drawing import Frame, View
 from vttdata.collect.demo_films.motifs import CATEGORIES, Motif, choose_motif
 from vttdata.collect.demo_films.props import LIGHTS
+from vttdata.collect.settings import SceneSettings
 from vttdata.errors import MediaError, VttdataError
 from vttdata.files.csv_safety import escape_formula
 from vttdata.files.output_file import write_whole
 from vttdata.json_types import JsonObject
 from vttdata.media.ffmpeg_program import ffmpeg_path
-from vttdata.settings import Pixels, PositiveCount, Strict
 from vttdata.subprocesses import run
 
 Transition = Literal["start", "cut", "fade", "dissolve"]
@@ -70,29 +69,6 @@ _SPOILED_COPIES: dict[str, Callable[[bytes], bytes]] = {
     "spoiled-copy.mp4": lambda data: data,
     "spoiled-text.mp4": lambda _: b"This is a text file with the name of a video.\n",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class SceneSettings(Strict):
-    """Number and format of the generated videos.
-
-    Attributes:
-        videos: how many good videos to draw.
-        width, height: of the frames in pixels; even.
-        frame_rate: frames per second of most videos; others have 0.6, 0.8, 0.96 or 1200/1001 times as many.
-        spoiled: whether to add a truncated file, one of 2 seconds, an exact copy, a frozen and a dark video, and a
-            text file with a video's name, all listed as if they were good.
-    """
-
-    videos: PositiveCount = 14
-    width: Pixels = 320
-    height: Pixels = 180
-    frame_rate: Annotated[float, Ge(5), Le(120)] = 25.0
-    spoiled: bool = True
-
-    def __post_init__(self) -> None:
-        if self.width % 2 or self.height % 2:
-            raise ValueError("width and height must be even, since videos store colour at half the resolution")
 
 
 def draw_scenes(folder: Path, settings: SceneSettings, seed: int) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,13 +22,15 @@ from vttdata.evaluate.meta.comparison import ComparisonSettings, load_compared, 
 from vttdata.evaluate.meta.controls import ControlKey, count_control_wins, is_controls, read_key
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.meta.next_round import NextRound
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_judges
 from vttdata.evaluate.report import check_folder, plain_values, report_folder
 from vttdata.files.table_formats import Table, as_markdown, as_plain, printable
 from vttdata.json_types import JsonObject
 from vttdata.statistics.agreement import cohen_kappa
-from vttdata.statistics.arrays import Flags, Floats
+from vttdata.statistics.arrays import Flags, Floats, Integers
+from vttdata.statistics.assignment import assign_ratings, level_of_round
 from vttdata.statistics.corrected_means import (
     LEAST_RATINGS,
     CorrectedMean,
@@ -35,6 +38,7 @@ from vttdata.statistics.corrected_means import (
     MeanEstimate,
     Target,
     correct_means,
+    pool_rounds,
 )
 from vttdata.statistics.correlation import correlate
 from vttdata.statistics.hypothesis_tests import holm
@@ -43,6 +47,7 @@ from vttdata.text.word_spans import find_words
 REPORT, MARKDOWN = "judge.json", "judge.md"
 _JUDGED = report_folder("a comparison of a judge with people", REPORT, MARKDOWN)
 _ALPHA = 0.05
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +223,7 @@ def judge_systems(
     candidates: Path | None = None,
     references: str | None = None,
     settings: ComparisonSettings | None = None,
+    next_round: NextRound | None = None,
 ) -> JudgeReport:
     """Estimate what people would say of systems from a judge's scores of all captions and people's of some.
 
@@ -230,6 +236,7 @@ def judge_systems(
             did not rate.
         references: dataset or table of human captions, for metrics and judgments without them.
         settings: how judgments and captions are read.
+        next_round: takes the sets as rounds of one campaign, and says which captions people should rate next.
 
     Raises:
         VttdataError: if something cannot be read, a verdict is about another caption than people rated, or nothing can
@@ -256,9 +263,9 @@ def judge_systems(
     report = JudgeReport(target)
     tables = [_choose(table, settings) for table in read.judgments]
     if verdicts is not None:
-        _add_judges(report, Path(verdicts), tables, [read_key(Path(name)) for name in controls], settings)
+        _add_judges(report, Path(verdicts), tables, [read_key(Path(name)) for name in controls], settings, next_round)
     else:
-        _add_metrics(report, metrics, tables, read.datasets, settings)
+        _add_metrics(report, metrics, tables, read.datasets, settings, next_round)
     return report
 
 
@@ -268,11 +275,13 @@ def _add_judges(
     tables: Sequence[JudgmentTable],
     keys: Sequence[ControlKey],
     settings: ComparisonSettings,
+    next_round: NextRound | None,
 ) -> None:
     for judge in read_judges(file):
         report.judges[judge.name] = _check_judge(judge, keys, settings)
         report.signatures[judge.name] = f"judge:{judge.name}|prompt:{judge.prompt}|file:{file.name}"
-        report.sets += [_judge_set(join_verdicts(table, judge, file), judge.name, report.target) for table in tables]
+        judged = [join_verdicts(table, judge, file) for table in tables]
+        report.sets += [_judge_set(part, judge.name, report.target, next_round) for part in _parts(judged, next_round)]
 
 
 def _add_metrics(
@@ -281,24 +290,37 @@ def _add_metrics(
     tables: Sequence[JudgmentTable],
     datasets: Sequence[Path],
     settings: ComparisonSettings,
+    next_round: NextRound | None,
 ) -> None:
     unavailable: dict[str, str] = {}
     compared = load_compared(metrics, {}, datasets, settings, unavailable)
     family_of = {column: metric for metric in compared.families for column in metric.columns}
-    for table in tables:
-        scores = {
-            name: column.items
+    scored = [
+        {
+            name: column.items[:, np.newaxis]
             for name, column in score_metrics(table, compared.families, unavailable).items()
             if compared.is_wanted(name, family_of[name].name)
         }
-        for name, items in scores.items():
-            report.sets.append(_judge_set(_Judged(table, items[:, np.newaxis]), name, report.target))
-            report.signatures[family_of[name].name] = family_of[name].signature()
-        if len(scores) > 1:
-            together = np.stack(list(scores.values()), axis=1)
-            report.sets.append(_judge_set(_Judged(table, together), " and ".join(scores), report.target))
+        for table in tables
+    ]
+    for part in _parts(list(zip(tables, scored, strict=True)), next_round):
+        scores_of = part[0][1]
+        judges = [[name] for name in scores_of] + ([list(scores_of)] if len(scores_of) > 1 else [])
+        # People get captions for all judges together, if there are several.
+        for names in judges:
+            rounds = [
+                _Judged(table, np.concatenate([scores[name] for name in names], axis=1)) for table, scores in part
+            ]
+            chosen = next_round if names is judges[-1] else None
+            report.sets.append(_judge_set(rounds, " and ".join(names), report.target, chosen))
+        report.signatures |= {family_of[name].name: family_of[name].signature() for name in scores_of}
     for name, reason in unavailable.items():
         raise VttdataError(f"{name} is unavailable: {reason}")
+
+
+def _parts(inputs: Sequence[T], next_round: NextRound | None) -> list[Sequence[T]]:
+    """Return sets of judgments one by one, or all as rounds of one."""
+    return [inputs] if next_round else [[one] for one in inputs]
 
 
 def _choose(table: JudgmentTable, settings: ComparisonSettings) -> JudgmentTable:
@@ -379,21 +401,28 @@ def join_verdicts(table: JudgmentTable, judge: Judge, file: Path) -> _Judged:
     return _Judged(joined, np.array([[scores.get(key, math.nan)] for key in keys]), notes)
 
 
-def _judge_set(judged: _Judged, judge: str, target: Target) -> CorrectedSet:
-    table = judged.table
-    human = table.headline.human if table.headline.human in table.human_scores else "raw"
-    people = table.human_scores[human]
-    scored = np.isfinite(judged.scores).all(axis=1)
+def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round: NextRound | None) -> CorrectedSet:
+    """Correct a judge by the ratings of a set, or of several rounds, whose tables have all captions each."""
+    tables = [one.table for one in rounds]
+    human = tables[0].headline.human if tables[0].headline.human in tables[0].human_scores else "raw"
+    people = np.concatenate([table.human_scores[human] for table in tables])
+    scores = np.concatenate([one.scores for one in rounds])
+    every = np.array([system for table in tables for system in table.systems], dtype=object)
+    videos = [video for table in tables for video in table.video_ids]
+    round_of = np.repeat(np.arange(len(rounds)), [len(table.systems) for table in tables])
+    scored = np.isfinite(scores).all(axis=1)
     both = scored & ~np.isnan(people)
-    notes = [*table.notes, *judged.notes]
+    notes = [note for one in rounds for note in (*one.table.notes, *one.notes)]
     unscored = int((~np.isnan(people) & ~scored).sum())
     if unscored:
         notes.append(f"Rated captions without a score by the judge, left out: {unscored:,}.")
-    every = np.array(table.systems, dtype=object)
     rated = Counter(every[both].tolist())
     names = sorted(rated)
     if not names:
-        raise VttdataError(f"{table.name}: {judge[:80]} has no score of a caption that people rated.")
+        raise VttdataError(f"{tables[0].name}: {judge[:80]} has no score of a caption that people rated.")
+    for number, table in enumerate(tables):
+        if unrated := set(names) - set(every[both & (round_of == number)].tolist()):
+            raise VttdataError(f"{table.name}: no caption of {min(unrated)[:60]!a} was rated in this round.")
     few = [name for name in names if rated[name] < LEAST_RATINGS]
     if few:
         notes.append(
@@ -402,25 +431,54 @@ def _judge_set(judged: _Judged, judge: str, target: Target) -> CorrectedSet:
         )
     rows = scored & np.isin(every, names)
     number_of = {name: number for number, name in enumerate(names)}
-    groups = np.array([number_of[name] for name in every[rows]], dtype=np.int64)
-    _, sources = np.unique(table.sources[rows], return_inverse=True)
-    means = correct_means(judged.scores[rows], people[rows], groups, sources.astype(np.int64), target=target)
-    combined = judged.scores[:, 0].copy()
-    if judged.scores.shape[1] > 1:
+    groups = np.array([number_of.get(name, -1) for name in every], dtype=np.int64)
+    sources = _number_sources(tables)
+    by_round = []
+    for number in range(len(rounds)):
+        of_round = rows & (round_of == number)
+        by_round.append(
+            correct_means(scores[of_round], people[of_round], groups[of_round], sources[of_round], target=target)
+        )
+    means = pool_rounds(by_round) if len(rounds) > 1 else by_round[0]
+    combined = scores[:, 0].copy()
+    if scores.shape[1] > 1:
         powers = np.array([mean.power for mean in means.means])
-        combined[rows] = (judged.scores[rows] * powers[groups]).sum(axis=1)
+        combined[rows] = (scores[rows] * powers[groups[rows]]).sum(axis=1)
+    level = level_of_round(len(rounds)) if next_round else _ALPHA
     differences = _differences(names, means)
     systems = {
         name: SystemResult(
             means.means[number_of[name]],
-            _places(name, len(names), differences),
+            _places(name, len(names), differences, level),
             JudgeAgreement.of(combined[both & (every == name)], people[both & (every == name)]),
         )
         for name in sorted(names, key=lambda name: -means.means[number_of[name]].corrected.value)
     }
     agreement = JudgeAgreement.of(combined[both], people[both])
-    length = _length_bias(table, combined, people, both)
-    return CorrectedSet(table.name, judge, human, agreement, length, systems, differences, notes)
+    texts = [text for table in tables for text in table.candidates]
+    length = _length_bias(texts, combined, people, both)
+    if next_round is not None:
+        undecided = [
+            (number_of[one.first], number_of[one.second], one.corrected)
+            for one in differences
+            if not one.corrected_p < level
+        ]
+        counts = assign_ratings(undecided, len(names), next_round.ratings) if undecided else None
+        last = rows & (round_of == len(rounds) - 1)
+        captions = [(every[row], videos[row], texts[row] or "") for row in np.flatnonzero(last).tolist()]
+        notes.append(next_round.write(captions, names, counts, len(rounds), len(undecided)))
+    name = tables[0].name if len(tables) == 1 else f"{tables[0].name} and {len(tables) - 1} more rounds"
+    return CorrectedSet(name, judge, human, agreement, length, systems, differences, notes)
+
+
+def _number_sources(tables: Sequence[JudgmentTable]) -> Integers:
+    """Return the number of the source of each row of all tables; videos of one source have the same in every table."""
+    first_of: dict[tuple[int, int], str] = {}
+    for number, table in enumerate(tables):
+        for video, source in zip(table.video_ids, table.sources.tolist(), strict=True):
+            first_of[number, source] = min(video, first_of.get((number, source), video))
+    keys = [first_of[number, source] for number, table in enumerate(tables) for source in table.sources.tolist()]
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 def _differences(names: Sequence[str], means: CorrectedMeans) -> list[SystemDifference]:
@@ -436,19 +494,19 @@ def _differences(names: Sequence[str], means: CorrectedMeans) -> list[SystemDiff
     ]
 
 
-def _places(name: str, number: int, differences: Sequence[SystemDifference]) -> tuple[int, int]:
-    decided = [one for one in differences if one.corrected_p < _ALPHA]
+def _places(name: str, number: int, differences: Sequence[SystemDifference], level: float) -> tuple[int, int]:
+    decided = [one for one in differences if one.corrected_p < level]
     return (
         1 + sum(one.second == name for one in decided),
         number - sum(one.first == name for one in decided),
     )
 
 
-def _length_bias(table: JudgmentTable, judge: Floats, people: Floats, rows: Flags) -> float:
-    chosen = [row for row in np.flatnonzero(rows).tolist() if table.candidates[row] is not None]
+def _length_bias(texts: Sequence[str | None], judge: Floats, people: Floats, rows: Flags) -> float:
+    chosen = [row for row in np.flatnonzero(rows).tolist() if texts[row] is not None]
     if len(chosen) < 3:
         return math.nan
-    words = np.array([len(find_words(table.candidates[row] or "")) for row in chosen], dtype=np.float64)
+    words = np.array([len(find_words(texts[row] or "")) for row in chosen], dtype=np.float64)
     sides = [scores[chosen] for scores in (judge, people)]
     if any(np.ptp(values) == 0 for values in (words, *sides)):
         return math.nan

@@ -81,7 +81,21 @@ def logistic_regression(differences: Matrix) -> Floats:
     Newton's method, whose steps conjugate gradients find: hundreds of such fits take a second. Differences are pairs x
     features.
     """
-    transposed = differences.T.tocsr() if hasattr(differences, "tocsr") else differences.T
+    if isinstance(differences, np.ndarray):
+        return _fit_logistic(differences, differences.T)
+    from scipy import sparse
+
+    transposed = differences.T.tocsr()
+    # Features that agree in every pair get the same weight: one of them, longer by the square root of their number, has
+    # the effect and the penalty of all. They are known by the sum of random numbers of the pairs.
+    sums = transposed @ np.random.default_rng(0).random(differences.shape[0])
+    _, firsts, features, counts = np.unique(sums, return_index=True, return_inverse=True, return_counts=True)
+    lengths = np.sqrt(counts)
+    joined = (sparse.diags(lengths) @ transposed[firsts]).tocsr()
+    return (_fit_logistic(joined.T.tocsr(), joined) / lengths)[features]
+
+
+def _fit_logistic(differences: Matrix, transposed: Matrix) -> Floats:
     weights = np.zeros(differences.shape[1])
     for _ in range(_NEWTON_STEPS):
         misjudged = _logistic(-(differences @ weights))

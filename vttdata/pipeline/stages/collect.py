@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.collect import BREAKER_REASONS, UNREACHABLE, CollectSettings, fetch, list_manifest, search
-from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
 from vttdata.collect.reachability import Address, addresses, any_answers
+from vttdata.collect.settings import SceneSettings
 from vttdata.files.addresses import without_secrets
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, WholeStage, runtime
 from vttdata.pipeline.stages.videos import SourceFolders
@@ -79,6 +79,8 @@ class DrawScenes(Stage[SceneSettings, Candidate]):
 
     def process(self, item: SceneSettings) -> Iterator[Outcome[Candidate]]:
         """Keep each drawn file as a candidate."""
+        from vttdata.collect.demo_films.corpus import draw_scenes
+
         draw_scenes(self.folder, item, self.seed)
         yield from (Kept(candidate) for candidate in list_manifest(self.folder / "manifest.csv"))
 

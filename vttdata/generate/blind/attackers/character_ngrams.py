@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import math
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from itertools import takewhile
+from collections.abc import Sequence
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker
-from vttdata.generate.blind.learning import sparse_matrix
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from vttdata.generate.blind.learning import Matrix
 
 
@@ -26,17 +27,45 @@ def compare_characters(attacked: AttackedPairs) -> Matrix:
     """Return how many more of each n-gram of lower-cased characters the true text has, the rows of equal length.
 
     N-grams within words, of each word with a space on either side, are told apart from those across words, of the text
-    as it is, spaces at its ends included.
+    as it is, spaces at its ends included. Those of a single pair are left out.
+
+    Raises:
+        VttdataError: when SciPy is not installed.
     """
+    from scipy import sparse
 
-    @functools.cache
-    def difference(true: str, foil: str) -> Mapping[str, float]:
-        counts = Counter(_list_ngrams(true))
-        counts.subtract(_list_ngrams(foil))
-        weight = _NORM / math.sqrt(sum(count * count for count in counts.values()) or 1)
-        return {ngram: weight * count for ngram, count in counts.items() if count}
+    parts = [differing_parts(pair.true.lower(), pair.foil.lower()) for pair in attacked.pairs]
+    numbers = {sides: number for number, sides in enumerate(dict.fromkeys(parts))}
+    texts = [text for sides in numbers for text in sides]
+    words = [[f" {word} " for word in text.split()] for text in texts]
+    owners = np.arange(len(texts))
+    within = _count_ngrams(list(chain.from_iterable(words)), np.repeat(owners, [*map(len, words)]), len(texts))
+    counts = sparse.hstack([_count_ngrams(texts, owners, len(texts)), within], "csr")
+    differences = (counts[0::2] - counts[1::2])[[numbers[sides] for sides in parts]]
+    differences.eliminate_zeros()
+    squares = np.asarray(differences.multiply(differences).sum(axis=1)).ravel()
+    weighted = sparse.diags(_NORM / np.sqrt(np.maximum(squares, 1))) @ differences
+    return weighted[:, np.bincount(differences.indices, minlength=differences.shape[1]) > 1]
 
-    return sparse_matrix(difference(*differing_parts(pair.true.lower(), pair.foil.lower())) for pair in attacked.pairs)
+
+def _count_ngrams(pieces: Sequence[str], owners: npt.NDArray[np.int64], number: int) -> sparse.csr_matrix:
+    """Return how often each n-gram of characters occurs in the pieces of each owner: owners x n-grams."""
+    from scipy import sparse
+
+    lengths = np.array([*map(len, pieces)], dtype=np.int64)
+    points = np.frombuffer("".join(pieces).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    found, characters = np.unique(points, return_inverse=True)
+    owner, left = np.repeat(owners, lengths), np.repeat(np.cumsum(lengths), lengths) - np.arange(len(points))
+    # Number of the n-gram that begins at a character: that of its first n - 1 characters, with the last one.
+    ngrams, blocks = characters, []
+    for length in _LENGTHS:
+        starts = np.flatnonzero(left >= length)
+        kinds, columns = np.unique(ngrams[starts] * len(found) + characters[starts + length - 1], return_inverse=True)
+        ngrams = np.zeros(len(points), dtype=np.int64)
+        ngrams[starts] = columns
+        ones = np.ones(len(starts), dtype=np.int32)
+        blocks.append(sparse.csr_matrix((ones, (owner[starts], columns)), shape=(number, len(kinds))))
+    return sparse.hstack(blocks, "csr")
 
 
 def differing_parts(text: str, other: str) -> tuple[str, str]:
@@ -55,16 +84,6 @@ def differing_parts(text: str, other: str) -> tuple[str, str]:
 
 def _shared_length(text: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False)))
-
-
-def _list_ngrams(text: str) -> Iterator[str]:
-    padded = [f" {word} " for word in text.split()]
-    for length in _LENGTHS:
-        for index in range(len(text) - length + 1):
-            yield text[index : index + length]
-        for word in padded:
-            for index in range(len(word) - length + 1):
-                yield "|" + word[index : index + length]
 
 
 ATTACKER = BlindAttacker(compare_characters)

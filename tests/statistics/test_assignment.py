@@ -1,0 +1,68 @@
+"""Division of ratings among systems, and what several looks cost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from vttdata.statistics.assignment import assign_evenly, assign_ratings, level_of_round
+from vttdata.statistics.corrected_means import MeanEstimate, correct_means, pool_rounds
+
+
+def difference(value: float, error: float) -> MeanEstimate:
+    return MeanEstimate(value, value - 2 * error, value + 2 * error, 0.5, error)
+
+
+def test_levels_of_all_rounds_sum_to_five_percent() -> None:
+    assert level_of_round(1) == 0.025
+    assert sum(level_of_round(number) for number in range(1, 100_000)) == pytest.approx(0.05, rel=1e-4)
+
+
+def test_ratings_go_to_undecided_systems_by_the_square_of_error_over_difference() -> None:
+    # Needs of 4, 4 and 1 share 90 % of 900 ratings; 90 are spread over five systems.
+    counts = assign_ratings([(0, 1, difference(1, 2)), (1, 3, difference(-1, 1))], 5, 900)
+    assert counts.tolist() == [18 + 360, 18 + 360, 18, 18 + 90, 18]
+    equal = assign_ratings([(0, 1, difference(0, 0.3)), (2, 3, difference(1, 0.1))], 4, 400)
+    assert equal.sum() == 400
+    # Nobody needs more than ten times what another one needs; ten of each are the even share.
+    assert equal[0] == equal[1]
+    assert equal[0] - 10 == pytest.approx(10 * (equal[2] - 10), abs=10)
+    assert assign_ratings([], 3, 11).tolist() == assign_evenly(3, 11).tolist() == [4, 4, 3]
+
+
+@pytest.mark.parametrize("ratings", [2, 3, 7, 50, 301])
+def test_no_rating_is_lost_by_rounding(ratings: int) -> None:
+    draws = np.random.default_rng(ratings)
+    for systems in (2, 3, 8):
+        pairs = [(a, b) for a in range(systems) for b in range(a + 1, systems) if draws.random() < 0.5]
+        undecided = [(a, b, difference(draws.normal(), draws.random())) for a, b in pairs]
+        counts = assign_ratings(undecided, systems, ratings)
+        assert counts.sum() == ratings
+        assert counts.min() >= 0
+
+
+def test_pooled_rounds_count_by_their_ratings() -> None:
+    draws = np.random.default_rng(5)
+    people, judge = draws.normal(size=600), draws.normal(size=600)
+    groups, sources = np.repeat([0, 1], 300), np.tile(np.arange(300), 2)
+    numbers = [(40, 40), (25, 160)]
+    rounds, chosen = [], []
+    for first, second in numbers:
+        rated = np.full(600, math.nan)
+        rows = [draws.choice(300, first, replace=False), 300 + draws.choice(300, second, replace=False)]
+        for drawn in rows:
+            rated[drawn] = people[drawn]
+        chosen.append(rows)
+        rounds.append(correct_means(judge, rated, groups, sources, power=np.array([0.3])))
+    pooled = pool_rounds(rounds)
+    for group in (0, 1):
+        parts = [rows[group] for rows in chosen]
+        corrected = (
+            sum((people[rows] - 0.3 * judge[rows]).sum() for rows in parts) / sum(map(len, parts))
+            + 0.3 * judge[groups == group].mean()
+        )
+        assert pooled.means[group].corrected.value == pytest.approx(corrected, rel=1e-12)
+        assert pooled.means[group].rated == sum(map(len, parts))
+        assert pooled.means[group].corrected.error < min(one.means[group].corrected.error for one in rounds)
