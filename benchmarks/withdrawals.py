@@ -1,9 +1,10 @@
 """Withdrawals and errata at full size: what is left of them, what else changes, and what a rebuild takes in.
 
-``python benchmarks/withdrawals.py text ANNOTATIONS WORK`` builds MSR-VTT from its official files, makes foils, a protocol,
-a campaign and an evaluation of it, corrects 50 captions, withdraws 50 clips, publishes all versions on a local Hub and
-erases its history, and looks for traces by the bytes of every file. ``videos WORK`` builds a folder of drawn films and
-edited copies of 20 of them, withdraws these films, and offers other edited copies under new names to the next build.
+``python benchmarks/withdrawals.py text ANNOTATIONS WORK`` builds MSR-VTT from its official files, makes foils, a
+protocol and an evaluation of it, corrects 50 captions, withdraws 50 clips, publishes all versions on a local Hub and
+erases its history, and looks for traces by the bytes of every file. ``videos WORK [DEMO]`` builds a folder of the films
+of the demo and of 20 edited copies, withdraws every other film by its id alone, and offers 20 other edited copies of
+these under new names to the next build.
 """
 
 from __future__ import annotations
@@ -58,11 +59,13 @@ def rows_of(dataset: Path) -> dict[str, Counter[str]]:
 
 
 def plain_rows(dataset: Path, config: str) -> list[dict[str, Any]]:
+    """Return the rows of all splits of a configuration."""
     tables = read_tables(dataset)[config]
     return list(read_parquet_rows(tables.paths, list(tables.types)))
 
 
 def report_traces(name: str, folders: list[Path], names: set[str], texts: set[str]) -> None:
+    """Print how many traces of names and texts folders have, and the first of them."""
     found = [each for folder in folders for each in find_traces(folder, names, texts)]
     print(f"{name}: {len(found)} traces of {len(names):,} names and {len(texts):,} texts {found[:3]}")
 
@@ -199,13 +202,14 @@ def _taken_in(dataset: Path, gone: set[str]) -> int:
     return sum(row["video_id"] in gone for row in plain_rows(dataset, "clips"))
 
 
-def videos(work: Path) -> None:
+def videos(work: Path, demo: Path) -> None:
     """Withdraw films with their edited copies, and offer other copies to the next build."""
-    run("build", "demo", "--out", work / "demo", "--quiet")
+    if not demo.exists():
+        run("build", "demo", "--out", demo, "--quiet")
     folder = work / "videos"
     folder.mkdir()
-    films = sorted((work / "demo/media/scenes").glob("*.mp4"))
-    rows = plain_rows(work / "demo/dataset", "sources")
+    films = sorted((demo / "media/scenes").glob("*.mp4"))
+    rows = plain_rows(demo / "dataset", "sources")
     usable = sorted({row["file"] for row in rows})
     originals = [path for path in films if path.name in usable]
     edits = list(EDITS)
@@ -287,7 +291,9 @@ def main() -> None:
     of_text = parts.add_parser("text")
     of_text.add_argument("annotations", type=Path)
     of_text.add_argument("work", type=Path)
-    parts.add_parser("videos").add_argument("work", type=Path)
+    of_videos = parts.add_parser("videos")
+    of_videos.add_argument("work", type=Path)
+    of_videos.add_argument("demo", type=Path, nargs="?", help="a build of the demo, made if it is missing")
     given = parser.parse_args()
     given.work.mkdir(parents=True)
     os.environ["VTTDATA_HOME"] = str(given.work / "home")
@@ -295,7 +301,7 @@ def main() -> None:
     if given.part == "text":
         text(given.annotations.resolve(), given.work.resolve())
     else:
-        videos(given.work.resolve())
+        videos(given.work.resolve(), (given.demo or given.work / "demo").resolve())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -66,6 +67,7 @@ def command(
     from vttdata.files.id_lists import read_ids
 
     planned = find_unfinished(dataset)
+    is_unfinished = planned is not None
     if planned is None:
         if ids is None and not urls and not annotators:
             raise VttdataError("Name what to withdraw with --ids, --source or --annotator.")
@@ -79,5 +81,8 @@ def command(
         print(f"{planned.dataset}: {planned.as_text()} would be withdrawn. Nothing was changed.")
         return DONE
     report = withdraw(planned)
+    if is_unfinished:
+        message = "vttdata: An interrupted withdrawal was finished; if this command names more, run it again."
+        print(message, file=sys.stderr)
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
     return DONE

@@ -9,7 +9,7 @@ from vttdata.dataset.errata import ERRATA, history_rows
 from vttdata.dataset.front_matter import read_version
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.revise import Changes, revise_dataset
-from vttdata.dataset.tombstones import read_history
+from vttdata.dataset.tombstones import WITHDRAWN, read_history
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.pipeline.build_folder import Build
 
@@ -27,7 +27,9 @@ def keep_corrections(run: Build, dataset: Path) -> None:
         errata = history_rows(read_history(earlier, ERRATA))
         version = str(read_version(earlier))
     except VttdataError:
-        # What cannot be read cannot be kept.
+        # A damaged earlier dataset is replaced, unless its corrections would be lost.
+        if earlier is not None and any((earlier / name).exists() for name in (ERRATA, WITHDRAWN)):
+            raise
         return
     if not errata and not run.tombstones.rows:
         return

@@ -285,8 +285,9 @@ def withdraw(withdrawal: Withdrawal) -> WithdrawalReport:
         try:
             _revise(dataset, withdrawal, report)
         except VttdataError:
-            # The dataset is as it was, and so is everything else.
-            journal.unlink()
+            if not _is_withdrawn(dataset, withdrawal):
+                # The dataset is as it was, and so is everything else.
+                journal.unlink()
             raise
         if (build / ACCOUNT).is_file():
             (build / STAMP).unlink(missing_ok=True)
@@ -326,9 +327,8 @@ def _revise(dataset: Path, withdrawal: Withdrawal, report: WithdrawalReport) -> 
     with replace_folder(dataset) as partial:
         link_dataset(dataset, partial)
         before = read_dataset_manifest(partial)
-        own = read_tombstones(partial)
         is_main = dataset == withdrawal.dataset
-        is_done = {row.digest for row in withdrawal.tombstones} <= {row.digest for row in own.rows}
+        is_done = _is_withdrawn(partial, withdrawal)
         version = withdrawal.version if is_main else next_version(str(before["version"]), "major")
         if not is_done:
             earlier = history_rows(read_history(partial, ERRATA))
@@ -338,6 +338,11 @@ def _revise(dataset: Path, withdrawal: Withdrawal, report: WithdrawalReport) -> 
     for name, entry in before["files"].items():
         if after.get(name) != entry:
             report.files.append((dataset / name, "changed" if name in after else "removed"))
+
+
+def _is_withdrawn(dataset: Path, withdrawal: Withdrawal) -> bool:
+    own = {row.digest for row in read_tombstones(dataset).rows}
+    return {row.digest for row in withdrawal.tombstones} <= own
 
 
 def _scrub_build(build: Path, withdrawal: Withdrawal, report: WithdrawalReport) -> None:

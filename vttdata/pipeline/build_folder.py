@@ -20,7 +20,7 @@ from vttdata.dataset.manifest import MANIFEST
 from vttdata.dataset.parquet import write_rows
 from vttdata.dataset.provenance import RECIPE
 from vttdata.dataset.replace_folder import DATASET
-from vttdata.dataset.tombstones import Tombstones, read_tombstones
+from vttdata.dataset.tombstones import WITHDRAWN, Tombstones, read_tombstones
 from vttdata.errors import DISK_ERRORS, CaptionLossError, HaltError, LeakError, VttdataError, halt_on_disk_errors
 from vttdata.files.addresses import without_secrets
 from vttdata.files.database_path import check_database_path
@@ -149,10 +149,15 @@ class Build:
     @functools.cached_property
     def tombstones(self) -> Tombstones:
         """What was withdrawn, and no stage takes in again."""
-        with contextlib.suppress(VttdataError):
-            return read_tombstones(self.corrections) if self.corrections is not None else Tombstones()
-        # A damaged earlier dataset is replaced.
-        return Tombstones()
+        if self.corrections is None:
+            return Tombstones()
+        try:
+            return read_tombstones(self.corrections)
+        except VttdataError:
+            # A damaged earlier dataset is replaced, unless what it withdraws would be taken in again.
+            if (self.corrections / WITHDRAWN).exists():
+                raise
+            return Tombstones()
 
     @property
     def tools(self) -> dict[str, str]:

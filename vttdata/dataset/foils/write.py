@@ -102,11 +102,15 @@ class FoiledParagraph:
 
 
 def write_foils(
-    folder: Path, foils: FoilSet, metadata: Metadata, add_files: Callable[[Path], None] | None = None
+    folder: Path,
+    foils: FoilSet,
+    metadata: Metadata,
+    add_files: Callable[[Path], None] | None = None,
+    finish: Callable[[Path], object] | None = None,
 ) -> None:
     """Write a foil dataset in the place of the one in `folder`, which must be a dataset, empty or missing.
 
-    `add_files` is called with the folder once its tables are there.
+    `add_files` is called with the folder once its tables are there, and `finish` once it is complete.
 
     Raises:
         VttdataError: If there are no pairs, or `folder` holds something else than a dataset.
@@ -126,6 +130,8 @@ def write_foils(
             limitations.append(f"`questions`: {question_sentence(foils.question_attacks, len(foils.questions))}")
         body = _format_card(foils, metadata, tables, partial)
         write_description(partial, metadata, tables, body, limitations=limitations)
+        if finish is not None:
+            finish(partial)
 
 
 def foil_paragraphs(foils: FoilSet) -> list[FoiledParagraph]:
