@@ -20,6 +20,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,12 @@ from tests.helpers.hub.server import WRITER, Hub
 from tests.helpers.traces import find_traces
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.protocol_file import Protocol, read_protocol_file
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
 ITEMS = 50
 COPIES = 20
+METRICS = ("--metric", "bleu", "--metric", "rouge-l", "--metric", "cider-d")
 
 
 def run(*arguments: object, **variables: str) -> str:
@@ -70,123 +74,128 @@ def report_traces(name: str, folders: list[Path], names: set[str], texts: set[st
     print(f"{name}: {len(found)} traces of {len(names):,} names and {len(texts):,} texts {found[:3]}")
 
 
+@dataclass
+class Trial:
+    """MSR-VTT with what is to be withdrawn from it, and what is made of it."""
+
+    work: Path
+    settings: tuple[str, ...]
+    draw: random.Random = field(default_factory=lambda: random.Random(47))
+
+    def __post_init__(self) -> None:
+        self.build, self.dataset = self.work / "msrvtt", self.work / "msrvtt/dataset"
+        run("build", "msrvtt", *self.settings, "--out", self.build)
+        self.captions, self.clips = plain_rows(self.dataset, "captions"), plain_rows(self.dataset, "clips")
+        source_of = {row["video_id"]: row["source_id"] for row in self.clips}
+        self.chosen = self.draw.sample(sorted(source_of), ITEMS)
+        self.gone_sources = {source_of[name] for name in self.chosen}
+        self.gone = {name for name, source in source_of.items() if source in self.gone_sources}
+        kept = {row["caption"] for row in self.captions if row["video_id"] not in self.gone}
+        self.texts = {row["caption"] for row in self.captions if row["video_id"] in self.gone} - kept
+        urls = {row["url"] for row in self.clips if row["video_id"] in self.gone}
+        self.names = self.gone | self.gone_sources | urls
+
+    def make_others(self) -> None:
+        """Make an evaluation, a set of foils and a protocol."""
+        (test,) = [paths for split, paths in read_tables(self.dataset)["clips"].files.items() if split == "test"]
+        names = sorted(row["video_id"] for row in read_parquet_rows(test, ["video_id"]))
+        first = {row["video_id"]: row["captions"][0] for row in self.clips if row["captions"]}
+        self.draw.shuffle(others := list(names))
+        content = [{"image_id": name, "caption": first[other]} for name, other in zip(names, others, strict=True)]
+        (self.work / "predictions.json").write_text(json.dumps(content))
+        run("evaluate", self.build, self.work / "predictions.json", *METRICS, "--out", self.work / "old")
+        rest = sorted({row["video_id"] for row in self.clips} - self.gone)
+        some = self.gone | set(self.draw.sample(rest, 100))
+        table = self.work / "captions.csv"
+        rows = ([row["video_id"], row["sen_id"], row["caption"]] for row in self.captions if row["video_id"] in some)
+        write_table(table, ["video_id", "sen_id", "caption"], rows)
+        run("foil", table, "--out", self.work / "foils", "--scorer", "ngram", "--licence", "cc-by-4.0", "--quiet")
+        table.unlink()
+        Protocol("mine", {"test": sorted(some)}).write(self.work / "protocols/mine.json")
+
+    def correct(self) -> None:
+        """Correct captions of clips that stay."""
+        stay = [row for row in self.captions if row["video_id"] not in self.gone]
+        rows = (
+            [f"{row['video_id']}#{row['sen_id']}", "captions.caption", row["caption"], f"{row['caption']} {number}"]
+            + ["test", "benchmark", "2026-11-27"]
+            for number, row in enumerate(self.draw.sample(stay, ITEMS))
+        )
+        errata = self.work / "errata.csv"
+        write_table(errata, ["id", "field", "old", "new", "reason", "who", "date"], rows)
+        run("correct", self.build, "--errata", errata)
+
+    def withdraw(self) -> None:
+        """Withdraw the chosen clips, look for traces, and count what else changed."""
+        before = rows_of(self.dataset)
+        ids = self.work / "ids.txt"
+        ids.write_text("\n".join(self.chosen) + "\n")
+        further = [part for folder in ("foils", "protocols") for part in ("--also", self.work / folder)]
+        print(run("withdraw", self.build, "--ids", ids, "--reason", "benchmark", *further))
+        ids.unlink()
+        folders = [self.build, self.work / "foils", self.work / "protocols"]
+        report_traces("build folder, foils and protocols", folders, self.names, self.texts)
+        after = rows_of(self.dataset)
+        lost = {config: before[config] - after[config] for config in before}
+        added = sum((after[config] - before[config]).total() for config in before)
+        removed = [json.loads(row)[1] for rows in lost.values() for row in rows]
+        wrong = [row for row in removed if {row.get("video_id"), row.get("source_id")}.isdisjoint(self.names)]
+        counts = {config: rows.total() for config, rows in lost.items()}
+        print(f"rows removed: {counts}; of others {len(wrong)}; changed or added {added}")
+        read_protocol_file(self.work / "protocols/mine.json")
+
+    def rescore(self) -> None:
+        """Compare the stored evaluation, and a fresh one, with what `--against` shows."""
+        predictions = (self.build, self.work / "predictions.json", *METRICS, "--unknown", "ignore", "--json")
+        fresh = json.loads(run("evaluate", *predictions))["scores"]
+        report = json.loads(run("evaluate", *predictions, "--against", self.work / "old/evaluation.json"))
+        stored = json.loads((self.work / "old/evaluation.json").read_text())["scores"]
+        for name, against in report["against"].items():
+            new = report["scores"][name]["all"]["score"]
+            off = abs(new - fresh[name]["all"]["score"]), abs(against["other"] - stored[name]["all"]["score"])
+            interval = f"{against['low']:+.6f} to {against['high']:+.6f}"
+            print(
+                f"{name}: old {against['other']:.6f}, new {new:.6f}, {against['difference']:+.6f} ({interval}); {off}"
+            )
+
+    def rebuild(self) -> None:
+        """Build again in the same folder and in another one."""
+        after = rows_of(self.dataset)
+        run("build", "msrvtt", *self.settings, "--set", "description=Another.", "--out", self.build)
+        report_traces("rebuilt folder", [self.build], self.names, self.texts)
+        run("build", "msrvtt", *self.settings, "--set", f"corrections={self.dataset}", "--out", self.work / "fresh")
+        for dataset in (self.dataset, self.work / "fresh/dataset"):
+            taken = sum(row["video_id"] in self.gone for row in plain_rows(dataset, "clips"))
+            print(f"{dataset}: takes in {taken} of {len(self.gone)}; the same rows: {rows_of(dataset) == after}")
+
+
 def text(annotations: Path, work: Path) -> None:
     """Correct and withdraw items of MSR-VTT."""
-    build, dataset = work / "msrvtt", work / "msrvtt/dataset"
-    settings = ("--set", f"annotations={annotations}", "--set", "licence=cc-by-4.0", "--quiet")
-    run("build", "msrvtt", *settings, "--out", build)
-    captions, clips = plain_rows(dataset, "captions"), plain_rows(dataset, "clips")
-    draw = random.Random(47)
-    source_of = {row["video_id"]: row["source_id"] for row in clips}
-    chosen = draw.sample(sorted(source_of), ITEMS)
-    gone_sources = {source_of[name] for name in chosen}
-    gone = {name for name, source in source_of.items() if source in gone_sources}
-    stay = [row for row in captions if row["video_id"] not in gone]
-    kept_texts = {row["caption"] for row in stay}
-    texts = {row["caption"] for row in captions if row["video_id"] in gone} - kept_texts
-    names = gone | gone_sources | {row["url"] for row in clips if row["video_id"] in gone}
-
-    errata = work / "errata.csv"
-    with errata.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "field", "old", "new", "reason", "who", "date"])
-        for number, row in enumerate(draw.sample(stay, ITEMS)):
-            old = row["caption"]
-            where = f"{row['video_id']}#{row['sen_id']}"
-            writer.writerow([where, "captions.caption", old, f"{old} {number}", "test", "benchmark", "2026-11-27"])
-
-    predictions = work / "predictions.json"
-    first = {row["video_id"]: row["captions"][0] for row in clips if row["captions"]}
-    test = {
-        row["video_id"]
-        for _, paths in [("test", read_tables(dataset)["clips"].files["test"])]
-        for row in read_parquet_rows(paths, ["video_id"])
-    }
-    draw.shuffle(order := sorted(test))
-    shifted = dict(zip(sorted(test), order, strict=True))
-    predictions.write_text(json.dumps([{"image_id": name, "caption": first[shifted[name]]} for name in sorted(test)]))
-    metrics = ("--metric", "bleu", "--metric", "rouge-l", "--metric", "cider-d")
-    run("evaluate", build, predictions, *metrics, "--out", work / "old")
-    table = work / "captions.csv"
-    with table.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["video_id", "sen_id", "caption"])
-        some = gone | set(draw.sample(sorted(source_of.keys() - gone), 100))
-        writer.writerows(
-            [row["video_id"], row["sen_id"], row["caption"]] for row in captions if row["video_id"] in some
-        )
-    run("foil", table, "--out", work / "foils", "--scorer", "ngram", "--licence", "cc-by-4.0", "--quiet")
-    protocol = work / "protocols/mine.json"
-    protocol.parent.mkdir()
-    from vttdata.dataset.protocol_file import Protocol, read_protocol_file
-
-    Protocol("mine", {"test": sorted(some)}).write(protocol)
-
+    trial = Trial(work, ("--set", f"annotations={annotations}", "--set", "licence=cc-by-4.0", "--quiet"))
+    trial.make_others()
     (work / "blobs").mkdir()
     with contextlib.closing(Hub(work / "blobs")) as hub:
         token = {"HF_TOKEN": WRITER, "HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_XET": "1"}
-        run("publish", build, "vttdata/msrvtt", "--endpoint", hub.url, **token)
-        run("correct", build, "--errata", errata)
-        run("publish", build, "vttdata/msrvtt", "--endpoint", hub.url, **token)
-        corrected = rows_of(dataset)
-        ids = work / "ids.txt"
-        ids.write_text("\n".join(chosen) + "\n")
-        further = [part for folder in ("foils", "protocols") for part in ("--also", work / folder)]
-        print(run("withdraw", build, "--ids", ids, "--reason", "benchmark", *further))
-        ids.unlink()
-        table.unlink()
-        report_traces("build folder, foils and protocols", [build, work / "foils", work / "protocols"], names, texts)
-        after = rows_of(dataset)
-        lost = {config: corrected[config] - after[config] for config in corrected}
-        new = {config: after[config] - corrected[config] for config in corrected}
-        wrong = sum(
-            json.loads(row)[1].get("video_id", "-") not in gone
-            and json.loads(row)[1].get("source_id") not in gone_sources
-            for rows in lost.values()
-            for row in rows
-        )
-        print(
-            f"rows removed: { {config: rows.total() for config, rows in lost.items()} }; of others {wrong}; "
-            f"changed or added {sum(rows.total() for rows in new.values())}"
-        )
-        read_protocol_file(protocol)
-        run("publish", build, "vttdata/msrvtt", "--endpoint", hub.url, **token)
-        before_erasing = sum(1 for _ in find_traces(_revisions(hub, work / "all"), names, texts))
-        run("publish", build, "vttdata/msrvtt", "--endpoint", hub.url, "--erase-history", **token)
-        print(f"Hub before erasing: {before_erasing:,} traces; tags {sorted(hub.store.find('vttdata/msrvtt').tags)}")
-        report_traces("Hub, every blob", [_revisions(hub, work / "all2")], names, texts)
+        publish = ("publish", trial.build, "vttdata/msrvtt", "--endpoint", hub.url)
+        run(*publish, **token)
+        trial.correct()
+        run(*publish, **token)
+        trial.withdraw()
+        run(*publish, **token)
+        report_traces("Hub, before", [_revisions(hub, work / "all")], trial.names, trial.texts)
+        run(*publish, "--erase-history", **token)
+        report_traces("Hub, every blob", [_revisions(hub, work / "rest")], trial.names, trial.texts)
+        print(f"tags: {sorted(hub.store.find('vttdata/msrvtt').tags)}")
+    trial.rescore()
+    trial.rebuild()
 
-    fresh = run("evaluate", build, predictions, *metrics, "--unknown", "ignore", "--json")
-    both = run(
-        "evaluate",
-        build,
-        predictions,
-        *metrics,
-        "--unknown",
-        "ignore",
-        "--json",
-        "--against",
-        work / "old/evaluation.json",
-    )
-    new_scores, beside = json.loads(fresh)["scores"], json.loads(both)
-    stored = json.loads((work / "old/evaluation.json").read_text())["scores"]
-    for name, scores in new_scores.items():
-        gap = abs(scores["all"]["score"] - beside["scores"][name]["all"]["score"])
-        against = beside["against"][name]
-        old_gap = abs(against["other"] - stored[name]["all"]["score"])
-        print(
-            f"{name}: old {against['other']:.6f}, new {scores['all']['score']:.6f}, difference "
-            f"{against['difference']:+.6f} ({against['low']:+.6f} to {against['high']:+.6f}); off by {gap:.0e} and {old_gap:.0e}"
-        )
-    run("build", "msrvtt", *settings, "--set", "description=Another.", "--out", build)
-    again = rows_of(dataset)
-    print(f"rebuild in place: takes in {_taken_in(dataset, gone)} of {len(gone)}; the same rows: {again == after}")
-    report_traces("rebuilt folder", [build], names, texts)
-    run("build", "msrvtt", *settings, "--set", f"corrections={dataset}", "--out", work / "fresh")
-    print(
-        f"rebuild elsewhere: takes in {_taken_in(work / 'fresh/dataset', gone)} of {len(gone)}; the same rows: "
-        f"{rows_of(work / 'fresh/dataset') == after}"
-    )
+
+def write_table(path: Path, head: list[str], rows: Iterable[list[Any]]) -> None:
+    """Write a table of commas."""
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(head)
+        writer.writerows(rows)
 
 
 def _revisions(hub: Hub, folder: Path) -> Path:
@@ -196,10 +205,6 @@ def _revisions(hub: Hub, folder: Path) -> Path:
         is_table = path.read_bytes()[:4] == b"PAR1"
         shutil.copyfile(path, folder / f"{path.name[:16]}{'.parquet' if is_table else ''}")
     return folder
-
-
-def _taken_in(dataset: Path, gone: set[str]) -> int:
-    return sum(row["video_id"] in gone for row in plain_rows(dataset, "clips"))
 
 
 def videos(work: Path, demo: Path) -> None:
