@@ -2,9 +2,9 @@
 
 ``python benchmarks/withdrawals.py text ANNOTATIONS WORK`` builds MSR-VTT from its official files, makes foils, a
 protocol and an evaluation of it, corrects 50 captions, withdraws 50 clips, publishes all versions on a local Hub and
-erases its history, and looks for traces by the bytes of every file. ``videos WORK [DEMO]`` builds a folder of the films
-of the demo and of 20 edited copies, withdraws every other film by its id alone, and offers 20 other edited copies of
-these under new names to the next build.
+erases its history, and looks for traces by the bytes of every file. ``videos WORK FILM...`` builds a folder of
+films and of 20 edited copies of every other one, withdraws these by their ids alone, and offers 20 other edited copies
+of them under new names to the next build.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ class Trial:
     def correct(self) -> None:
         """Correct captions of clips that stay."""
         stay = [row for row in self.captions if row["video_id"] not in self.gone]
+        known = ("test", "benchmark", "2026-11-27")
         rows = (
-            [f"{row['video_id']}#{row['sen_id']}", "captions.caption", row["caption"], f"{row['caption']} {number}"]
-            + ["test", "benchmark", "2026-11-27"]
+            [f"{row['video_id']}#{row['sen_id']}", "captions.caption", old := row["caption"], f"{old} {number}", *known]
             for number, row in enumerate(self.draw.sample(stay, ITEMS))
         )
         errata = self.work / "errata.csv"
@@ -207,78 +207,58 @@ def _revisions(hub: Hub, folder: Path) -> Path:
     return folder
 
 
-def videos(work: Path, demo: Path) -> None:
-    """Withdraw films with their edited copies, and offer other copies to the next build."""
-    if not demo.exists():
-        run("build", "demo", "--out", demo, "--quiet")
+def videos(work: Path, films: list[Path]) -> None:
+    """Withdraw films by their ids, with their edited copies, and offer other copies to the next build."""
     folder = work / "videos"
     folder.mkdir()
-    films = sorted((demo / "media/scenes").glob("*.mp4"))
-    rows = plain_rows(demo / "dataset", "sources")
-    usable = sorted({row["file"] for row in rows})
-    originals = [path for path in films if path.name in usable]
     edits = list(EDITS)
-    for number, film in enumerate(originals):
-        shutil.copyfile(film, folder / f"film{number:02d}.mp4")
-    pairs = [(number % len(originals), edits[number % len(edits)]) for number in range(COPIES)]
-    for number, (film, edit) in enumerate(pairs):
-        _edit(originals[film], folder / f"upload{number:02d}.mp4", edit)
-    print(f"{len(originals)} films and {COPIES} edited copies of them")
-    settings = (
-        "--set",
-        f"collect.folder={folder}",
-        "--set",
-        "media.keep=none",
-        "--set",
-        "licence=cc0-1.0",
-        "--set",
-        "filter.min_seconds=4",
-        "--set",
-        "clips.min_seconds=3",
-        "--set",
-        "filter.max_frozen=null",
-        "--set",
-        "filter.max_dark=null",
-        "--set",
-        "name=me/films",
-        "--quiet",
-    )
+    for number, film in enumerate(films):
+        shutil.copyfile(film, folder / f"film{number:02d}{film.suffix}")
+    named = {f"film{number:02d}{films[number].suffix}": films[number] for number in range(0, len(films), 2)}
+    originals = list(named.values())
+    copies = [(f"upload{number:02d}.mp4", edits[number % len(edits)]) for number in range(COPIES)]
+    for number, (name, edit) in enumerate(copies):
+        _edit(originals[number % len(originals)], folder / name, edit)
+    settings = [f"collect.folder={folder}", "media.keep=none", "licence=cc0-1.0", "name=me/films"]
+    settings += ["filter.min_seconds=1", "clips.min_seconds=1"]
+    settings += ["filter.min_height=1", "filter.max_frozen=null", "filter.max_dark=null"]
     build = work / "films"
-    run("build", "own-folder", *settings, "--out", build)
+    command = (
+        "build",
+        "own-folder",
+        *(part for text in settings for part in ("--set", text)),
+        "--quiet",
+        "--out",
+        build,
+    )
+    run(*command)
     dataset = build / "dataset"
     sources = {row["file"]: row for row in plain_rows(dataset, "sources")}
-    named = [f"film{number:02d}.mp4" for number in range(0, len(originals), 2)]
-    named = [name for name in named if name in sources]
-    copies = {f"upload{number:02d}.mp4" for number, (film, _) in enumerate(pairs) if f"film{film:02d}.mp4" in named}
-    ids = work / "ids.txt"
-    ids.write_text("".join(f"{sources[name]['source_id']}\n" for name in named))
-    names = {
-        sources[name][key] for name in {*named, *copies} & sources.keys() for key in ("source_id", "sha256", "file")
-    }
-    before = rows_of(dataset)
-    print(run("withdraw", build, "--ids", ids, "--reason", "benchmark"))
+    known = [name for name, _ in copies if name in sources]
+    names = {str(sources[name][key]) for name in {*named, *known} & sources.keys() for key in ("source_id", "sha256")}
+    (work / "ids.txt").write_text("".join(f"{sources[name]['source_id']}\n" for name in named if name in sources))
+    before = rows_of(dataset)["clips"]
+    print(run("withdraw", build, "--ids", work / "ids.txt", "--reason", "benchmark"))
     left = {row["file"] for row in plain_rows(dataset, "sources")}
-    caught = copies & sources.keys() - left
+    missed = [(name, edit) for name, edit in copies if name in left]
+    others = sources.keys() - left - named.keys() - set(known)
     print(
-        f"named {len(named)} films; edited copies in the dataset {len(copies & sources.keys())}, caught {len(caught)}; "
-        f"others lost {sorted(sources.keys() - left - set(named) - copies)}"
+        f"{len(named)} of {len(films)} films are named; of {len(known)} edited copies of them "
+        f"{len(known) - len(missed)} are caught, missed {missed}; others lost {sorted(others)}"
     )
     report_traces("build folder", [build], names, set())
-    for path in [folder / name for name in {*named, *copies}]:
-        path.unlink()
-    offered = []
-    for number in range(COPIES):
-        film = int(named[number % len(named)][4:6])
-        edit = edits[(number * 7 + 3) % len(edits)]
-        _edit(originals[film], folder / f"again{number:02d}.mp4", edit)
-        offered.append((f"again{number:02d}.mp4", edit))
-    run("build", "own-folder", *settings, "--out", build)
+    for name in (*named, *known):
+        (folder / name).unlink(missing_ok=True)
+    offered = [(f"again{number:02d}.mp4", edits[(number * 7 + 3) % len(edits)]) for number in range(COPIES)]
+    for number, (name, edit) in enumerate(offered):
+        _edit(originals[number % len(originals)], folder / name, edit)
+    run(*command)
     taken = {row["file"] for row in plain_rows(dataset, "sources")}
     missed = [(name, edit) for name, edit in offered if name in taken]
+    changed = [row for row in rows_of(dataset)["clips"] - before if json.loads(row)[1]["file"] not in dict(offered)]
     print(
-        f"rebuild: {COPIES - len(missed)} of {COPIES} edited copies under new names are refused; missed {missed}; "
-        f"named films taken in {len(set(named) & taken)}; rows of other films that changed: "
-        f"{sum((rows - before[config]).total() for config, rows in rows_of(dataset).items() if config == 'clips')}"
+        f"rebuild: {COPIES - len(missed)} of {COPIES} edited copies under new names are refused, missed {missed}; "
+        f"rows of other films that changed: {len(changed)}"
     )
 
 
@@ -298,7 +278,7 @@ def main() -> None:
     of_text.add_argument("work", type=Path)
     of_videos = parts.add_parser("videos")
     of_videos.add_argument("work", type=Path)
-    of_videos.add_argument("demo", type=Path, nargs="?", help="a build of the demo, made if it is missing")
+    of_videos.add_argument("films", type=Path, nargs="+", help="films of which none is a copy of another")
     given = parser.parse_args()
     given.work.mkdir(parents=True)
     os.environ["VTTDATA_HOME"] = str(given.work / "home")
@@ -306,7 +286,7 @@ def main() -> None:
     if given.part == "text":
         text(given.annotations.resolve(), given.work.resolve())
     else:
-        videos(given.work.resolve(), (given.demo or given.work / "demo").resolve())
+        videos(given.work.resolve(), given.films)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from tests.helpers.hub.built import build
 from vttdata.dataset import Metadata, write_dataset
+from vttdata.evaluate.items import read_clips
 from vttdata.records import Clip
-from vttdata.text.captions import CaptionSettings, clean_captions, read_caption_table
+from vttdata.text.captions import MACHINE_COLUMNS, CaptionSettings, clean_captions, read_caption_table
 
 
 def test_revision_prompt_and_who_checked_are_kept(tmp_path: Path) -> None:
@@ -34,3 +36,10 @@ def test_revision_prompt_and_who_checked_are_kept(tmp_path: Path) -> None:
         ("some-model", "r7", "describe it", "w1"),
         ("human", None, None, None),
     }
+
+
+def test_datasets_from_before_these_columns_are_evaluated(tmp_path: Path) -> None:
+    dataset = build(tmp_path / "d")
+    for path in (dataset / "captions").glob("*.parquet"):
+        pq.write_table(pq.read_table(path).drop_columns(list(MACHINE_COLUMNS)), path)
+    assert read_clips(dataset, split="test").references == [["a dog runs"]]
