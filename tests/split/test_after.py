@@ -54,5 +54,5 @@ def test_a_pin_that_the_day_contradicts_is_refused() -> None:
 
 def test_after_needs_a_day_and_a_test_split() -> None:
     for wrong in ({"after": "soon"}, {"after": DAY, "ratios": {"train": 1.0}}):
-        with pytest.raises(ValueError, match="found 'soon'|needs the split"):
+        with pytest.raises(ValueError, match=r"found 'soon'|needs the split"):
             SplitSettings(**wrong)  # type: ignore[arg-type]
