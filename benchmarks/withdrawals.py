@@ -222,6 +222,7 @@ def videos(work: Path, films: list[Path]) -> None:
     settings = [f"collect.folder={folder}", "media.keep=none", "licence=cc0-1.0", "name=me/films"]
     settings += ["filter.min_seconds=1", "clips.min_seconds=1"]
     settings += ["filter.min_height=1", "filter.max_frozen=null", "filter.max_dark=null"]
+    settings += ["split.ratios={train: 0.5, test: 0.5}", "split.method=balanced"]
     build = work / "films"
     command = (
         "build",
@@ -235,12 +236,12 @@ def videos(work: Path, films: list[Path]) -> None:
     dataset = build / "dataset"
     sources = {row["file"]: row for row in plain_rows(dataset, "sources")}
     known = [name for name, _ in copies if name in sources]
-    names = {str(sources[name][key]) for name in {*named, *known} & sources.keys() for key in ("source_id", "sha256")}
     (work / "ids.txt").write_text("".join(f"{sources[name]['source_id']}\n" for name in named if name in sources))
     before = rows_of(dataset)["clips"]
     print(run("withdraw", build, "--ids", work / "ids.txt", "--reason", "benchmark"))
     left = {row["file"] for row in plain_rows(dataset, "sources")}
     missed = [(name, edit) for name, edit in copies if name in left]
+    names = {str(sources[name][key]) for name in sources.keys() - left for key in ("source_id", "sha256")}
     others = sources.keys() - left - named.keys() - set(known)
     print(
         f"{len(named)} of {len(films)} films are named; of {len(known)} edited copies of them "

@@ -25,9 +25,19 @@ def find_traces(folder: Path, names: Collection[str], texts: Collection[str] = (
         present = words.intersection(_WORD.findall(content))
         found |= {name.decode() for name in present} | {name.decode() for name in others if name in content}
         if path.suffix not in (".parquet", ".mp4", ".jpg"):
-            quoted = (text for text in texts if len(text) > 20)
-            found |= {text for text in quoted if text.encode() in content}
+            found |= {text for text in texts if len(text) > 20 and _stands_alone(text.encode(), content)}
         yield from ((path, each) for each in sorted(found))
+
+
+def _stands_alone(text: bytes, content: bytes) -> bool:
+    """Return whether a text is there that is no part of a longer sentence."""
+    at = content.find(text)
+    while at >= 0:
+        around = content[at - 2 : at] + content[at + len(text) : at + len(text) + 2]
+        if not re.search(rb"\w", around):
+            return True
+        at = content.find(text, at + 1)
+    return False
 
 
 def _texts(path: Path) -> list[str]:

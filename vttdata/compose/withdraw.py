@@ -10,6 +10,7 @@ import dataclasses
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -386,7 +387,8 @@ def _clear_loaded(withdrawal: Withdrawal, report: WithdrawalReport) -> None:
 
 def _unreached(build: Path, files: Sequence[tuple[Path, Action]]) -> Iterator[str]:
     """Yield what a withdrawal cannot reach."""
-    yield from (f"{path} is packed and was not looked into." for path, action in files if action == "unread")
+    packed = Counter(path.parent for path, action in files if action == "unread")
+    yield from (f"{count:,} packed files in {folder} were not looked into." for folder, count in packed.items())
     account = build / ACCOUNT
     if account.is_file():
         settings = json.loads(account.read_text(encoding="utf-8")).get("settings", {})
