@@ -103,7 +103,9 @@ lint: .venv/dev-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
-	for system in linux darwin win32; do $(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system || exit 1; done
+	@mkdir -p .mypy_cache; checks=; for system in linux darwin win32; do \
+	  $(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system >.mypy_cache/$$system.txt 2>&1 & checks="$$checks $$!"; \
+	done; status=0; for check in $$checks; do wait $$check || status=1; done; cat .mypy_cache/*.txt; exit $$status
 
 bench: .venv/dev-ready
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -7,7 +7,7 @@ of ratings that the corrected mean needs; and the share of pairs of systems in t
 that knows nothing, and ``biased`` gives one system a standard deviation more.
 
 ``--rounds N`` measures instead, over N campaigns, how many ratings in rounds of 300 decide the order of systems that
-are .1 standard deviations apart at least: assigned to undecided systems, and spread evenly; and how often that order
+are .15 standard deviations apart at least: assigned to undecided systems, and spread evenly; and how often that order
 is wrong.
 """
 
@@ -95,12 +95,13 @@ def measure(known: Known, number: int, target: str, draws: int, seed: int) -> di
     return {name: total / draws / (len(pairs) if name in of_pairs else systems) for name, total in sums.items()}
 
 
-def keep_apart(known: Known, gap: float = 0.1) -> Known:
+def keep_apart(known: Known, gap: float = 0.15) -> Known:
     """Keep systems whose means are some standard deviations apart, from the best one down."""
     means = {system: known.people[known.systems == system].mean() for system in set(known.systems.tolist())}
+    deviation = float(np.mean([known.people[known.systems == system].std() for system in means]))
     kept: list[int] = []
     for system in sorted(means, key=lambda system: -means[system]):
-        if not kept or means[kept[-1]] - means[system] >= gap * known.people.std():
+        if not kept or means[kept[-1]] - means[system] >= gap * deviation:
             kept.append(system)
     rows = np.isin(known.systems, kept)
     systems = np.unique(known.systems[rows], return_inverse=True)[1].astype(np.int64)
@@ -152,12 +153,13 @@ def print_rounds(cases: Sequence[tuple[str, str, Known]], campaigns: int) -> Non
         )
 
 
-def simulate(r: float, items: int, systems: int, seed: int) -> Known:
-    """Return normal scores of `systems` that correlate by `r`."""
+def simulate(r: float, items: int, means: Sequence[float], seed: int) -> Known:
+    """Return normal scores of systems with these means that correlate by `r`."""
+    systems = len(means)
     random = np.random.default_rng(seed)
     people = random.normal(size=(systems, items))
     judge = r * people + math.sqrt(1 - r * r) * random.normal(size=(systems, items))
-    people += np.linspace(0, 0.5, systems)[:, np.newaxis]
+    people += np.array(means)[:, np.newaxis]
     numbers = np.indices((systems, items))
     return Known(people.ravel(), judge.reshape(-1, 1), numbers[0].ravel(), numbers[1].ravel())
 
@@ -184,9 +186,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, metavar="N", help="measure N campaigns in rounds instead")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    # In rounds two of six systems are close; else five are evenly apart.
+    means = (0, 0.6, 0.75, 1.35, 1.95, 2.55) if options.rounds else (0, 0.125, 0.25, 0.375, 0.5)
     cases = [
-        ("simulated, r .7", "judge", simulate(0.7, 2000, 5, 1)),
-        ("simulated, r .7", "random", simulate(0, 2000, 5, 1)),
+        ("simulated, r .7", "judge", simulate(0.7, 2000, means, 1)),
+        ("simulated, r .7", "random", simulate(0, 2000, means, 1)),
     ]
     for table in read_inputs(options.judgments).judgments:
         chosen = table.without([])

@@ -1,8 +1,8 @@
 """TOMATO (Shangguan et al., 2024): multiple-choice questions on motion.
 
 The release (github.com/yale-nlp/TOMATO, ``data``) is one file for each type of motion, such as ``count.json`` and
-``shape&trend.json``: an object from numbers to questions with `question`, `options`, `answer` (index from 0) and `key`,
-the name of the video.
+``shape&trend.json``: an object from numbers to questions with `question`, `options`, `answer` (index from 0),
+`demonstration_type` (human, object or simulated) and `key`: the folder and the name of the video.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class MotionQuestion(OfficialObject):
-    """Question about the video `key`, its options, and the index of the right one."""
+    """Question about the video `key` of a demonstration type, its options, and the index of the right one."""
 
     question: str
     options: list[str]
     answer: int
+    demonstration_type: str
     key: str
 
 
@@ -40,8 +41,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder, or a zip archive in it, with one or more of the official files.
 
     Returns:
-        One clip for each video, and its questions in the order of the files, under ``<type>/<number>``; all are in the
-        split ``test``. Clips start and end at 0, since the files state no length.
+        One clip for each video, named by its folder and file, and its questions in the order of the files, under
+        ``<type>/<number>``; all are in the split ``test``. Clips start and end at 0, since the files state no length.
 
     Raises:
         VttdataError: when there is no file, one is damaged or of another shape, or an answer is no option.
@@ -49,7 +50,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     records = QuestionCollector(language)
     for kind, file in choose_present_files(folder, _FILES, "TOMATO").items():
         for number, item in records.read_json(file, _SHAPE).items():
-            asked = OfficialQuestion(f"{kind}/{number}", item.key, item.question, item.options, item.answer, type=kind)
+            video = f"{item.demonstration_type}/{item.key}"
+            asked = OfficialQuestion(f"{kind}/{number}", video, item.question, item.options, item.answer, type=kind)
             records.ask(file, asked, location=f"{file}: {key_path((number,))}")
     return records.result()
 

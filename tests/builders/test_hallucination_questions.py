@@ -22,8 +22,9 @@ def event(answer: str) -> dict[str, object]:
     return {"id": "entire_001", "questions": [{"question": "Is he playing?", "answer": answer}]}
 
 
-def motion(answer: int) -> dict[str, object]:
-    return {"0": {"question": "How many?", "options": ["2", "1", "3"], "answer": answer, "key": "0209-03"}}
+def motion(answer: int, *kinds: str) -> dict[str, object]:
+    item = {"question": "How many?", "options": ["2", "1", "3"], "answer": answer, "key": "0209-03"}
+    return {str(number): item | {"demonstration_type": kind} for number, kind in enumerate(kinds or ("human",))}
 
 
 def write(folder: Path, name: str, content: object) -> Path:
@@ -50,8 +51,13 @@ def test_answers_of_eventhallusion_end_in_a_full_stop(tmp_path: Path) -> None:
 
 def test_answers_of_tomato_count_from_0(tmp_path: Path) -> None:
     (question,) = tomato.read(write(tmp_path, "shape&trend.json", motion(2))).questions
-    assert (question.question_id, question.video_id, question.type) == ("shape&trend/0", "0209-03", "shape&trend")
+    assert (question.question_id, question.video_id, question.type) == ("shape&trend/0", "human-0209-03", "shape&trend")
     assert question.options[question.answer] == "3"
+
+
+def test_videos_of_tomato_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    found = tomato.read(write(tmp_path, "count.json", motion(0, "human", "object")))
+    assert [clip.video_id for clip in found.clips] == ["human-0209-03", "object-0209-03"]
 
 
 def test_table_of_intentqa_calls_the_video_otherwise(tmp_path: Path) -> None:

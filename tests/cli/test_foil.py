@@ -118,6 +118,48 @@ def test_a_set_of_foils_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "blind attackers on foils: ensemble" in text
 
 
+def test_what_is_left_out_is_counted_in_captions_videos_and_possible_foils(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    with file.open("a") as table:
+        table.writelines(f"thing{number},something happens\n" for number in range(8))
+        table.writelines(f"video{number},hello\n" for number in range(5))
+        # Each animal may replace the other but for the other caption; all else may be replaced by four animals.
+        table.writelines(f"two{number},a dog runs\ntwo{number},a cat is near the dog\n" for number in range(20))
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--max-unsound-probability", "1"]) == 0
+    counts = dict(line.rsplit(": ", 1) for line in capsys.readouterr().out.partition("\n\n")[0].splitlines())
+    assert counts["captions"] == str(160 * 3 + 8 + 5 + 20 * 2)
+    assert counts["videos"] == str(160 + 8 + 20)
+    assert counts["captions left out: empty"] == "5"
+    assert counts["videos without a pair: no_concept"] == "8"
+    assert counts["possible foils left out: foil_mentioned"] == str(20 * 2)
+    without = sum(int(number) for name, number in counts.items() if name.startswith("videos without a pair: "))
+    assert int(counts["pairs"]) + without == int(counts["videos"])
+    assert "0" not in counts.values()
+
+
+@pytest.mark.parametrize(
+    ("given", "remedies"),
+    [
+        (["--options", "4"], ["lower options or min_count, or raise max_unsound_probability"]),
+        (["--options", "4", "--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability"]),
+        (["--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability"]),
+        (["--max-unsound-probability", "1", "--group-share", "0.001"], ["160 of 160 videos are not_chosen: raise "]),
+    ],
+)
+def test_where_nothing_is_left_the_message_names_what_to_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], remedies: list[str]
+) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), *given]) == 2
+    error = capsys.readouterr().err
+    assert "No foil is left of 480 captions of 160 videos; " in error
+    assert error.count("\n") == 1
+    assert all(remedy in error for remedy in remedies)
+    assert not (tmp_path / "out").exists()
+
+
 def test_malformed_results_of_attackers_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert main(["foil", str(write_captions(tmp_path / "captions.csv", 100)), "--out", str(out)]) == 0

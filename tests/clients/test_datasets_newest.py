@@ -40,6 +40,7 @@ def test_workers_read_batches_and_videos_are_decoded(demo: Path, large: Path, tm
     clips = datasets.load_dataset(str(demo), "clips", split="train", cache_dir=str(tmp_path / "ours"))
     wanted = {name: texts for name, texts in references(demo).items() if name in set(clips["video_id"])}
     assert shown["clips"] == wanted
+    assert shown["ids"] == list(wanted)
     assert shown["captions"] == [text for texts in wanted.values() for text in texts]
     assert len(shown["numbers"]) == len(shown["captions"])
     assert shown["shards"] == [1, 3, 4]

@@ -29,7 +29,7 @@ OPTIONS = ("a dog", "None", "3", 'a "cat",\tsee')
 
 @pytest.fixture(scope="module")
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the dataset folder of eight multiple-choice questions, and of pairs of yes-no questions."""
+    """Return the dataset folder of eight multiple-choice questions, and of two groups of yes-no questions."""
     folder = tmp_path_factory.mktemp("questions")
     rows: list[dict[str, object]] = [
         {"question_id": f"mc{n}", "video": f"v{n}.mp4", "question": f"what is in {n}?\nLook", "type": "ab"[n % 2]}
@@ -38,8 +38,8 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     rows += [
         {"question_id": f"yn{n}", "video": f"v{n}.mp4", "question": f"is it {n}?", "type": "ab"[n % 2]}
-        | {"options": ["yes", "no"], "answer_letter": "AB"[n % 2], "group": f"p{n // 2}"}
-        for n in range(6)
+        | {"options": ["yes", "no"], "answer_letter": "AB"[n // 2 % 2], "group": f"g{n // 4}"}
+        for n in range(8)
     ]
     table = folder / "q.jsonl"
     table.write_text("".join(json.dumps(row) + "\n" for row in rows))

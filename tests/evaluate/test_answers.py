@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,7 +129,9 @@ def test_nextqa_answers_are_the_same_in_every_notation(shared: Path, tmp_path: P
         ("tempcompass-1", "B", {1}),
         ("tempcompass-1", "B) x", {1}),
         ("tempcompass-1", "D", set()),
-        ("tempcompass-1", " B", None),
+        ("tempcompass-1", " B", {1}),
+        ("tempcompass-1", "B ", None),
+        ("tempcompass-2", " B\n", {1}),
         ("tempcompass-1", "a dog", None),
     ],
 )
@@ -197,6 +201,45 @@ def test_rows_name_questions_by_id_or_by_video_and_text(tmp_path: Path) -> None:
     assert named(tmp_path / "b.json", questions) == [{2}, {0}]
     (tmp_path / "c.json").write_text(json.dumps({"q0": "B", "q1": None}))
     assert named(tmp_path / "c.json", questions) == [{1}, None]
+
+
+def test_facts_beside_the_answers_of_eventhallusion_are_no_answers(tmp_path: Path) -> None:
+    def video(number: int, answer: str, prediction: str | None) -> dict[str, Any]:
+        truth = {"type": "hallucination", "question": f"what is {number}?", "answer": answer}
+        facts = {"id": f"v{number}", "length": "00:02", "event_info": {"scene": "a yard"}, "judgement": "Yes."}
+        return facts | {"questions": [truth], "qa": [{**truth, "prediction": prediction}]}
+
+    questions = [asked(number, ("yes", "no"), 1, kind="yes_no") for number in range(3)]
+    content = {
+        "entire": {"v0": video(0, "No.", "Yes, he is."), "v1": video(1, "No.", None)},
+        "interleave": {"v2": video(2, "Yes.", "No.")},
+    }
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    answers = read_answers(tmp_path / "model.json", questions, "standard-1")
+    assert [(name, answer.named) for name, answer in answers] == [("q0", {0}), ("q1", None), ("q2", {1})]
+
+
+@given(st.lists(st.tuples(*[st.sampled_from(["Yes", "no.", "No, yes", "who knows"])] * 2), min_size=1, max_size=5))
+def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, str]]) -> None:
+    # Both subsets ask the same about the same videos.
+    subsets, parts = ("external_factual", "external_nonfactual"), {"basic": "yes", "hallucination": "no"}
+    questions: dict[str, Asked] = {}
+    official = []
+    with tempfile.TemporaryDirectory() as folder:
+        for subset in subsets:
+            pairs = []
+            for number, texts in enumerate(predicted if subset == subsets[0] else predicted[::-1]):
+                pair: dict[str, Any] = {"type": "fact"}
+                for (part, answer), text in zip(parts.items(), texts, strict=True):
+                    name, asks = f"{subset}/{number}/{part}", f"is it {part}?"
+                    choices = Choices(("yes", "no"), letters(2))
+                    questions[name] = Asked(name, f"v{number}", "yes_no", asks, choices, ["yes", "no"].index(answer))
+                    pair[part] = {"video": f"v{number}.mp4", "question": asks, "answer": answer, "predict": text}
+                    official.append((name, bool(re.search(rf"\b({answer})\b", text, re.IGNORECASE))))
+                pairs.append(pair)
+            (Path(folder) / f"{subset}_model.json").write_text(json.dumps(pairs))
+        answers = read_answers(Path(folder), list(questions.values()), "videohallucer-1")
+    assert [(name, bool(answer.score(questions[name].answer))) for name, answer in answers] == official
 
 
 def test_highest_score_answers_and_ties_share(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_clip_of_another_span_is_refused(movies: dict[str, Movie], tmp_path: Pat
             verify_clip(clip, read_shown(movie.path, start, end))
         assert caught.value.reason == "cut_mismatch"
     with pytest.raises(MediaError, match="s of sound"):
-        verify_sound(clip, read_shown(movie.path, 4.0, 5.1))
+        verify_sound(clip, 1.1, 33)
 
 
 def test_wrong_frame_times_are_refused(movies: dict[str, Movie], tmp_path: Path) -> None:

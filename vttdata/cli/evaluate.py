@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
     FILE,
+    POSITIVE,
     Command,
     Names,
     argument,
@@ -43,6 +45,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
         "vttdata evaluate vttdata/charades-sta spans.csv --task grounding",
         "vttdata evaluate vttdata/tempcompass answers.json --config questions/yes_no --rules tempcompass-1",
         "vttdata evaluate vttdata/msrvtt --baseline category-caption",
+        "vttdata evaluate vttdata/tempcompass --conditions answers --out gains",
     ],
 )
 @dataset_argument
@@ -86,6 +89,27 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     "--baseline NAME",
     "Score a baseline instead of a file.",
     type=Names("baseline", "vttdata.evaluate.baselines:BASELINES.files"),
+)
+@option(
+    "--conditions DIR",
+    "Instead of PREDICTIONS: those of a model in several conditions, a file for each, such as first.jsonl, or a folder "
+    "for each model; may be repeated.",
+    type=FILE,
+    multiple=True,
+    group="Conditions",
+)
+@option(
+    "--stimuli DIR",
+    "What 'vttdata stimuli' wrote: the page shows it; without --conditions, the built-in observers answer from it.",
+    type=FILE,
+    group="Conditions",
+)
+@option(
+    "--solved-by N",
+    "Models that must be right without the video for an item not to need it.",
+    type=POSITIVE,
+    show_default="all",
+    group="Conditions",
 )
 @option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
 @option("--out DIR", "Write evaluation.json and the values of all items into this folder.", type=FILE)
@@ -141,23 +165,34 @@ def command(
     out: Path | None,
     page: Path | None,
     as_json: bool,
+    conditions: tuple[Path, ...],
+    stimuli: Path | None,
+    solved_by: int | None,
     **options: Any,
 ) -> int:
     """Score captions, rankings, foil choices, spans or answers.
 
     Captioning, retrieval, telling true captions from foils, temporal grounding, or questions, on exactly the items of
     the benchmark; with intervals, differences to another system, scores of items that leak from training, and tables by
-    category and length; of questions with what is reachable without videos.
+    category and length; of questions with what is reachable without videos. With --conditions, what the video adds to
+    text, to one frame and to frames out of order.
     """
     from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
     from vttdata.evaluate.report import check_folder
 
+    if page is not None:
+        check_output_file(page, HTML)
+    if conditions or stimuli is not None:
+        if predictions is not None or baseline is not None:
+            raise VttdataError("--conditions and --stimuli take the place of PREDICTIONS and --baseline.")
+        outputs = Outputs(out, page, as_json)
+        return evaluate_by_condition(dataset, conditions, stimuli, solved_by, outputs, options)
+    if solved_by is not None:
+        raise VttdataError("--solved-by is for predictions in several conditions; name them with --conditions.")
     if (predictions is None) == (baseline is None):
         raise VttdataError("Give either a file of predictions or --baseline NAME.")
     if out is not None:
         check_folder(out)
-    if page is not None:
-        check_output_file(page, HTML)
     inputs = read_metric_inputs(options)
     selection = {name: options.pop(name) for name in ("split", "metrics", "against", "train_split")}
     settings = EvaluationSettings(inputs=inputs, **options)
@@ -170,4 +205,59 @@ def command(
 
         write_whole(page, evaluation_page(report, find_dataset(dataset), predictions))
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
+    return DONE
+
+
+class Outputs(NamedTuple):
+    """Where a report goes: a folder, a page, and whether it is printed as JSON."""
+
+    out: Path | None
+    page: Path | None
+    as_json: bool
+
+
+def evaluate_by_condition(
+    dataset: str,
+    folders: Sequence[Path],
+    stimuli: Path | None,
+    solved_by: int | None,
+    outputs: Outputs,
+    options: dict[str, Any],
+) -> int:
+    """Score predictions in several conditions, or those of the built-in observers.
+
+    `options` are those of the command.
+    """
+    from vttdata.evaluate.conditions import FOLDER, evaluate_conditions
+    from vttdata.evaluate.evaluation import EvaluationSettings
+    from vttdata.evaluate.report import check_folder
+    from vttdata.load.lookup import find_dataset
+
+    inputs = read_metric_inputs(options)
+    unused = {"against": None, "train_split": (), "human": False, "permuted": (), "missing": "refuse"}
+    for name, default in unused.items():
+        if options.pop(name) not in (default, None):
+            option_name = name.replace("_", "-")
+            raise VttdataError(
+                f"--{option_name} is not for scores by condition; items without predictions are left out."
+            )
+    if outputs.out is not None:
+        check_folder(outputs.out, FOLDER)
+    folder, split, metrics = find_dataset(dataset), options.pop("split"), options.pop("metrics")
+    settings = EvaluationSettings(inputs=inputs, **options)
+    chosen = {"split": split, "metrics": metrics, "solved_by": solved_by, "settings": settings}
+    if folders:
+        report = evaluate_conditions(folder, folders, **chosen)
+    else:
+        from vttdata.evaluate.observers import observe_conditions
+
+        assert stimuli is not None
+        report = observe_conditions(folder, stimuli, **chosen)
+    if outputs.out is not None:
+        report.write(outputs.out)
+    if outputs.page is not None:
+        from vttdata.report.conditions_page import conditions_page
+
+        write_whole(outputs.page, conditions_page(report, folder, stimuli))
+    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if outputs.as_json else report.as_text())
     return DONE

@@ -33,6 +33,7 @@ class ExportCommand(Command):
     examples=[
         "vttdata export vttdata/msrvtt --format coco --split test --out references",
         "vttdata export vttdata/msrvtt --format coco-results --captions system.csv --out results",
+        "vttdata export vttdata/tempcompass --format lmms-eval --stimuli shown --out tasks",
     ],
 )
 @dataset_argument
@@ -67,6 +68,12 @@ class ExportCommand(Command):
     is_flag=True,
     group="Selection",
 )
+@option(
+    "--stimuli DIR",
+    "For evaluation and harnesses: a task of each condition that 'vttdata stimuli' wrote, in a folder of its name.",
+    type=FILE,
+    group="Selection",
+)
 def command(
     dataset: str,
     format_name: str,
@@ -75,6 +82,7 @@ def command(
     config: str | None,
     captions: Path | None,
     every_caption: bool,
+    stimuli: Path | None,
 ) -> int:
     """Write a dataset for other programs: COCO, lmms-eval, retrieval.
 
@@ -91,7 +99,15 @@ def command(
         print(f"note: {sentence}", file=sys.stderr, flush=True)
 
     written = export(
-        folder, format_name, out, config=config, split=split, captions=captions, every_caption=every_caption, warn=note
+        folder,
+        format_name,
+        out,
+        config=config,
+        split=split,
+        captions=captions,
+        every_caption=every_caption,
+        stimuli=stimuli,
+        warn=note,
     )
     for name in written.files:
         print(written.folder / name)

@@ -54,12 +54,14 @@ from vttdata.text.questions import fold_text, group_derived_videos, read_questio
 
 # Reasons for which captions are left out, and not videos or possible foils.
 _CAPTION_REASONS = frozenset({"empty", "misaligned"})
-# What helps where most is left out for a reason.
+# What helps where much is left out for a reason, and how much is much.
+_COMMON_SHARE = 0.25
 _REMEDIES = {
     "empty": "give captions of two words and more",
     "misaligned": "mend the annotations of concepts",
     "no_concept": "add the things that these captions name to the lexicon",
     "no_reference": "give a second paragraph of each video",
+    "no_swap": "lower min_count, or give captions that name more things",
     "not_chosen": "raise imbalance, pair_share or group_share, or give more videos",
     "foil_contradicted": "mend captions that contradict each other",
     "foil_heard": "give captions of what is seen",
@@ -273,14 +275,20 @@ def count_losses(mined: Table[FoilPair]) -> Losses:
 
 
 def _explain_nothing(texts: FoilTexts, losses: Losses) -> str:
-    """Return a sentence that says why no foil is left, and what to change."""
-    captions = sum(len(video.texts) for video in texts.videos)
-    parts = [f"No foil is left of {captions:,} captions of {len(texts.videos):,} videos"]
-    for unit, counts in (("possible foils", losses.foils), ("videos", losses.videos), ("captions", losses.captions)):
-        if counts:
-            reason, number = next(iter(counts.items()))
-            total = sum(counts.values())
-            parts.append(f"of {total:,} {unit} left out most are {reason} ({number:,}): {_REMEDIES[reason]}")
+    """Return a sentence that says why no foil is left, and what to change where a quarter or more is left out."""
+    captions, videos = sum(len(video.texts) for video in texts.videos), len(texts.videos)
+    units = (
+        ("possible foils left out", sum(losses.foils.values()), losses.foils),
+        ("videos", videos, losses.videos),
+        ("captions", captions, losses.captions),
+    )
+    parts = [f"No foil is left of {captions:,} captions of {videos:,} videos"]
+    for unit, total, counts in units:
+        parts += [
+            f"{number:,} of {total:,} {unit} are {reason}: {_REMEDIES[reason]}"
+            for reason, number in counts.items()
+            if number >= _COMMON_SHARE * total
+        ]
     return "; ".join(parts) + "."
 
 

@@ -43,7 +43,8 @@ _VIDEOS = ("video_id", "video", "video_name")
 FREE_TEXT = "free_text"
 """Column of answers in a model's own words, in which a number is no index."""
 
-_ANSWERS = (FREE_TEXT, "prediction", "video_llm_prediction", "pred", "response", "model_answer", "answer", "text")
+_PREDICTIONS = (FREE_TEXT, "prediction", "video_llm_prediction", "pred", "predict", "response", "model_answer")
+_ANSWERS = (*_PREDICTIONS, "answer", "text")
 _STATED = ("answer_index", "answer_number", "answer_letter", "answer_text")
 _SCORES = re.compile(r"score_?([0-9])")
 # Marks of the end of a text that models leave in it, and marks of emphasis around it.
@@ -130,8 +131,9 @@ def read_tempcompass(text: str, asked: Asked) -> Named | None:
 
     Of multiple choice: a letter of A to D alone, or with ``.`` or ``)`` at the beginning. Of yes and no: the beginning,
     case ignored. Of caption matching: a line of an option, its text, also after ``) ``, or its label (``Option 1``,
-    ``1``), also with full stops. Spaces before and after an answer count.
+    ``1``), also with full stops. Spaces after an answer count, as they did in the authors' results of Gemini.
     """
+    text = text.lstrip()
     if asked.is_yes_no:
         return next((frozenset({index}) for index, word in _yes_no(asked) if text.lower().startswith(word)), None)
     choices = asked.choices
@@ -145,6 +147,11 @@ def read_tempcompass(text: str, asked: Asked) -> Named | None:
         if text in (*names, *texts) or after_parenthesis == option or text.replace(".", "") in names:
             return frozenset({index})
     return None
+
+
+def read_tempcompass_stripped(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``tempcompass-2``, those of the scripts as of April 2025: no spaces count."""
+    return read_tempcompass(text.rstrip(), asked)
 
 
 def read_first_word(text: str, asked: Asked) -> Named | None:
@@ -170,6 +177,7 @@ Rule = Callable[[str, Asked], Named | None]
 RULES: Mapping[str, Rule] = {
     "standard-1": read_standard,
     "tempcompass-1": read_tempcompass,
+    "tempcompass-2": read_tempcompass_stripped,
     "first-word-1": read_first_word,
     "videohallucer-1": read_videohallucer,
 }
@@ -214,13 +222,14 @@ def read_answers(
     """Return the id of each answered question with its answer.
 
     Args:
-        path: a table (CSV, TSV, JSON, JSON lines), JSON of objects and lists by id as TempCompass and NExT-QA have, a
-            log of a harness (see `vttdata.evaluate.harness_logs`), or a folder of such files. A row names its question
-            by `question_id`, or by its video and its text, with its options or without them. It has an answer in
-            `prediction`, `response` or `answer`; or in `free_text`, where a number is no index; or in `answer_index`
-            (from 0), `answer_number` (from 1), `answer_letter` or `answer_text`; or `scores`, or `score_0` and so on,
-            of the options; and perhaps `rating`, how right a judge finds it, 0..1. With `options`, a row says in which
-            order they were shown, to which letters and indices then refer.
+        path: a table (CSV, TSV, JSON, JSON lines), nested JSON as TempCompass, EventHallusion, VideoHallucer and
+            NExT-QA have, a log of a harness (see `vttdata.evaluate.harness_logs`), or a folder of such files. A row
+            names its question by `question_id`, or by its video and its text, with its options or without them. It has
+            an answer in `prediction`, `response` or `answer`; or in `free_text`, where a number is no index; or in
+            `answer_index` (from 0), `answer_number` (from 1), `answer_letter` or `answer_text`; or `scores`, or
+            `score_0` and so on, of the options; and perhaps `rating`, how right a judge finds it, 0..1. With `options`,
+            a row says in which order they were shown, to which letters and indices then refer. In nested JSON with
+            `prediction` or another column of a model's answers, what has none is no row.
         questions: that may be answered.
         rules: name of the rules for free text.
         must_show: refuse rows without `options`.
@@ -234,7 +243,7 @@ def read_answers(
         if not files:
             raise VttdataError(f"{path}: holds no file of answers.")
         return [answer for file in files for answer in read_answers(file, questions, rules, must_show=must_show)]
-    find, read = _QuestionFinder(questions), load_rules(rules)
+    find, read = _QuestionFinder(questions, path.stem), load_rules(rules)
     rows = [_Given(location, cells, *find(cells, keys)) for location, cells, keys in _read_rows(path)]
     orders = [_shown_order(row) for row in rows]
     hidden = next((row for row, order in zip(rows, orders, strict=True) if row.asked and order is None), None)
@@ -259,36 +268,54 @@ def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
         yield from ((f"{path}:{line}", row, ()) for line, row in read_harness_log(path))
         return
     value = read_strict_json(path) if path.suffix.lower() == ".json" else None
-    if isinstance(value, dict):
-        for keys, leaf in _walk(value, ()):
-            cells = {fold_name(name): cell for name, cell in leaf.items()}
-            yield f"{path}: {'/'.join(keys)}", cells, keys
+    if isinstance(value, dict) or _is_nested(value):
+        rows = list(_walk(value, ()))
+        # Beside the answers of a model, some files repeat the questions, with what is right, and facts of the videos.
+        predicted = [(keys, cells) for keys, cells in rows if any(name in cells for name in _PREDICTIONS)]
+        yield from ((f"{path}: {'/'.join(keys)}", cells, keys) for keys, cells in predicted or rows)
         return
     for line, row in read_table(path):
         yield f"{path}:{line}", {fold_name(name): cell for name, cell in row.items()}, ()
 
 
-def _walk(value: object, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], JsonObject]]:
-    """Yield the rows of nested JSON: objects that have an answer, and values that are one."""
-    if isinstance(value, dict) and not any(fold_name(key) in (*_ANSWERS, *_STATED, "scores") for key in value):
+def _is_nested(value: object) -> bool:
+    """Return whether JSON is a list whose rows are objects inside of its objects, as pairs of questions are."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(entry, dict) and any(isinstance(inner, dict) for inner in entry.values()) for entry in value)
+        and not any(_has_answer(entry) or any(fold_name(key) in _IDS for key in entry) for entry in value)
+    )
+
+
+def _has_answer(row: JsonObject) -> bool:
+    names = [fold_name(key) for key in row]
+    return any(name in (*_ANSWERS, *_STATED, "scores") or _SCORES.fullmatch(name) for name in names)
+
+
+def _walk(value: object, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Row]]:
+    """Yield the keys and the cells of rows of nested JSON: objects that have an answer, and values that are one."""
+    if isinstance(value, dict) and not _has_answer(value):
         for key, inner in value.items():
             yield from _walk(inner, (*keys, key))
     elif isinstance(value, dict):
-        yield keys, value
+        yield keys, {fold_name(name): cell for name, cell in value.items()}
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _walk(inner, (*keys, str(index)))
     else:
-        yield keys, {"prediction": value}
+        yield keys, {"answer": value}
 
 
 class _QuestionFinder:
     """Finder of the question that a row is about, by its id, or by its video and text.
 
-    Of questions with one text about one video, the rows are about the first, the second and so on.
+    Of questions with one text about one video, the rows are about the first, the second and so on; where ids begin with
+    a folder, as ``temporal/0/basic``, about those whose folder the name of the file has, as ``temporal_MODEL.json``.
     """
 
-    def __init__(self, questions: Sequence[Asked]) -> None:
+    def __init__(self, questions: Sequence[Asked], file: str) -> None:
+        self._file = file
         self._by_id = {asked.question_id: asked for asked in questions}
         self._by_text: dict[tuple[str, str], list[Asked]] = defaultdict(list)
         self._by_video: dict[str, list[Asked]] = defaultdict(list)
@@ -306,19 +333,25 @@ class _QuestionFinder:
         stated = next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys))
         if stated in self._by_id:
             return self._by_id[stated], stated
-        video = next((str(cells[name]) for name in _VIDEOS if cells.get(name) is not None), keys[0] if keys else "")
-        video = video.removesuffix(".mp4")
+        named = [str(cells[name]) for name in _VIDEOS if cells.get(name) is not None] or keys
+        names = [name.removesuffix(".mp4") for name in named]
+        video = next((name for name in names if name in self._by_video), names[0] if names else "")
         if cells.get("question") is not None:
             key = (video, _fold(str(cells["question"])))
             found = self._by_text.get(key, ())
             if found:
-                asked = found[min(self._used[key], len(found) - 1)]
+                of_file = [asked for asked in found if self._is_of_file(asked.question_id)] or found
+                asked = of_file[min(self._used[key], len(of_file) - 1)]
                 self._used[key] += 1
                 return asked, asked.question_id
         of_video = self._by_video.get(video, ())
         if len(of_video) == 1 and not stated:
             return of_video[0], of_video[0].question_id
         return None, stated or video
+
+    def _is_of_file(self, question_id: str) -> bool:
+        folder, mark, _ = question_id.partition("/")
+        return bool(mark) and folder in self._file
 
 
 def _fold(text: str) -> str:

@@ -20,6 +20,7 @@ from vttdata.statistics.scores import ScoredRows
 from vttdata.text.word_spans import split_words
 
 K = TypeVar("K", bound=Hashable)
+N = TypeVar("N", bound=Hashable)
 Columns = Mapping[str, ScoreColumn]
 
 # Quartiles of the items by the mean number of words of their references.
@@ -73,7 +74,7 @@ class Estimator:
 
     def score_groups(self, columns: Columns) -> dict[str, dict[str, dict[str, Estimate]]]:
         """Score each category, and each quarter of the items by the length of their references."""
-        groups = _group_items(self.items)
+        groups = self.groups()
         resampled = self._resample(
             {
                 (grouping, group, name): self._rows(column, flags)
@@ -87,6 +88,33 @@ class Estimator:
                 group: {name: Estimate.of(resampled[grouping, group, name]) for name in columns} for group in selections
             }
             for grouping, selections in groups.items()
+        }
+
+    def groups(self) -> dict[str, dict[str, Flags]]:
+        """Return flags of the items of each group: by category, by length of references and as the items say."""
+        return _group_items(self.items)
+
+    def differences(
+        self, pairs: Mapping[N, tuple[ScoreColumn, ScoreColumn]], selections: Mapping[K, Flags]
+    ) -> dict[K, dict[N, Estimate]]:
+        """Estimate differences of two columns on the same items, by name, on selections of the items.
+
+        A selection has those differences whose columns have rows in it.
+        """
+        rows = {
+            (selection, name, side): self._rows(column, flags)
+            for selection, flags in selections.items()
+            for name, columns in pairs.items()
+            for side, column in enumerate(columns)
+        }
+        resampled = self._resample({key: found for key, found in rows.items() if len(found.sources)})
+        return {
+            selection: {
+                name: Estimate.of(resampled[selection, name, 0].minus(resampled[selection, name, 1]))
+                for name in pairs
+                if (selection, name, 0) in resampled
+            }
+            for selection in selections
         }
 
     def compare(self, columns: Columns, others: Columns) -> dict[str, Difference]:

@@ -131,7 +131,7 @@ def evaluate(
     shared, training_notes = find_shared_items(folder, items, training)
     unavailable: dict[str, str] = {}
     names = (metrics or task.default_metrics) if task.default_metrics else ()
-    scoring = _prepare_scoring(name, folder, items, names, settings, unavailable)
+    scoring = prepare_scoring(name, folder, items, names, settings, unavailable)
     if predicted is not None:
         scored = task.score(task.read_predictions(predicted, scoring), scoring)
     else:
@@ -151,7 +151,7 @@ def evaluate(
             "Years of upload differ in more than what a model may have seen: items of other years can be written in "
             "another way and show other things, so a lower score of later ones is no proof of contamination."
         )
-    signature = _signature(items, name, scored.counts, families, stated)
+    signature = signature_of(items, name, scored.counts, families, stated)
     differences: dict[str, Difference] = {}
     if against is not None:
         differences, notes = _compare(Path(against), columns, scores, signature, task, scoring, estimator)
@@ -182,7 +182,7 @@ def evaluate(
     )
 
 
-def _prepare_scoring(
+def prepare_scoring(
     task: str,
     folder: Path,
     items: Items,
@@ -381,9 +381,10 @@ def _other_version(items: str, other_items: str) -> str:
     )
 
 
-def _signature(
+def signature_of(
     items: Items, task: str, counts: ItemCounts, metrics: Sequence[CaptioningMetric], stated: Mapping[str, str]
 ) -> str:
+    """Return the line that names all that scores depend on; `stated` is what the task adds."""
     parts = {
         "vttdata": __version__,
         "task": task,

@@ -19,7 +19,7 @@ import numpy as np
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
+from vttdata.dataset.protocol_file import Protocol, is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.answers import Asked
 from vttdata.evaluate.metric import VideoSpan
@@ -123,11 +123,16 @@ class Items:
         return [name.rpartition("#")[0] for name in self.ids] if self.queries else self.ids
 
     @property
+    def clip_ids(self) -> Sequence[str]:
+        """Return the clip that each item is about, n."""
+        return [self.source_ids[source] for source in self.sources] if self.truths else self.video_ids
+
+    @property
     def videos(self) -> list[VideoSpan]:
         """Return the video of each clip, n; of pairs, that of each of their texts, one pair after the other."""
         if not self.truths:
             return list(map(VideoSpan, self.ids))
-        videos = [self.source_ids[source] for source in self.sources]
+        videos = self.clip_ids
         if self.text_spans:
             return [
                 VideoSpan(name, *span) for name, spans in zip(videos, self.text_spans, strict=True) for span in spans
@@ -237,25 +242,30 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
 
     Args:
         folder: dataset folder.
-        config: ``foils``, whose texts are captions, or ``paragraphs``, whose texts are lists of captions.
+        config: ``foils``, whose texts are captions, ``paragraphs``, whose texts are lists of captions, or the path of a
+            protocol file of such pairs.
         split: ``test``, or the only one, if omitted.
 
     Raises:
         VttdataError: if the dataset is no set of foils, or there is no such configuration or split.
     """
     dataset = DatasetReader(folder)
+    config, protocol = _read_protocol(config, "foils")
     if config not in ("foils", "paragraphs") or config not in dataset.configs:
         known = ", ".join(name for name in ("foils", "paragraphs") if name in dataset.configs) or "none"
         raise VttdataError(f"{folder}: '{config}' holds no pairs of texts; configurations that do: {known}.")
     split = dataset.single_split(config, split)
     pairs = list(dataset.pairs(config, split))
+    if protocol is not None:
+        wanted = _listed_items(protocol, split, [name for name, _ in pairs])
+        pairs = [(name, row) for name, row in pairs if name in wanted]
     rows = [row for _, row in pairs]
     videos = [row["video_id"] for row in rows]
     sources, source_ids = number_sources(videos, videos)
     items = Items(
         dataset=dataset.name,
         version=dataset.version,
-        config=config,
+        config=config if protocol is None else protocol.label,
         split=split,
         ids=[name for name, _ in pairs],
         sources=sources,
@@ -282,14 +292,16 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
 
 
 def read_question_items(folder: Path, *, config: str = "questions", split: str | None = None) -> Items:
-    """Read the questions of a dataset; `config` is ``questions``, or ``questions/KIND`` for those of one kind.
+    """Read the questions of a dataset.
 
+    `config` is ``questions``, ``questions/KIND`` for those of one kind, or the path of a protocol file of questions;
     `split` is ``test``, or the only one, if omitted.
 
     Raises:
         VttdataError: if the dataset has no questions, or none of this kind, or there is no such split.
     """
     dataset = DatasetReader(folder)
+    config, protocol = _read_protocol(config, "questions")
     table, _, kind = config.partition("/")
     if table != "questions" or table not in dataset.configs:
         raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table 'questions'.")
@@ -299,6 +311,9 @@ def read_question_items(folder: Path, *, config: str = "questions", split: str |
     if kind and kind not in kinds:
         raise VttdataError(f"{folder}: no question is of the kind {kind!a}; choose from {list_choices(kind, kinds)}.")
     rows = [row for row in rows if kind in ("", row["kind"])]
+    if protocol is not None:
+        wanted = _listed_items(protocol, split, [row["question_id"] for row in rows])
+        rows = [row for row in rows if row["question_id"] in wanted]
     damaged = next((row["question_id"] for row in rows if not _is_answerable(row)), None)
     if damaged is not None:
         raise VttdataError(
@@ -308,7 +323,7 @@ def read_question_items(folder: Path, *, config: str = "questions", split: str |
     return Items(
         dataset=dataset.name,
         version=dataset.version,
-        config=config,
+        config=config if protocol is None else protocol.label,
         split=split,
         ids=[row["question_id"] for row in rows],
         sources=sources,
@@ -334,6 +349,31 @@ def read_question_items(folder: Path, *, config: str = "questions", split: str |
         belongs_to=[row["group"] for row in rows],
         other_split=_other_splits(dataset, table, split, "question_id"),
     )
+
+
+def _read_protocol(config: str, default: str) -> tuple[str, Protocol | None]:
+    """Return the configuration that a protocol file of pairs or questions is about, and the protocol; else as given."""
+    if not is_protocol_file(config):
+        return config, None
+    protocol = read_protocol_file(Path(config))
+    return str(protocol.about.get("config", default)), protocol
+
+
+def _listed_items(protocol: Protocol, split: str, known: Sequence[str]) -> set[str]:
+    """Return the items of a split that a protocol lists.
+
+    Raises:
+        VttdataError: if it has no such split, or an item is not known.
+    """
+    if split not in protocol.splits:
+        raise VttdataError(f"{protocol.name}: has no split {split!a}; it has {', '.join(protocol.splits)}.")
+    wanted, names = set(protocol.splits[split]), set(known)
+    if unknown := sorted(wanted - names):
+        raise VttdataError(
+            f"{protocol.name}: no item of '{split}' has the id {unknown[0]!a} ({len(unknown):,} are unknown); it "
+            "is a protocol of another dataset or version."
+        )
+    return wanted
 
 
 def _is_answerable(row: Row) -> bool:

@@ -162,8 +162,8 @@ class Evaluation:
             for name, difference in self.against.items():
                 p = (difference.p, difference.p_holm, difference.p_mcnemar)
                 values = (self.scores[name].all.score, difference.other, difference.difference)
-                interval = _interval(difference.low, difference.high)
-                table.append([name, *map(_number, values), interval, *map(_number, p)])
+                interval = format_interval(difference.low, difference.high)
+                table.append([name, *map(format_score, values), interval, *map(format_score, p)])
             parts.append("Difference to the other system:\n" + align_columns(table))
         if self.human:
             table = [["metric", "people", "95 % interval", "system", "95 % interval"]]
@@ -243,20 +243,21 @@ def _group_table(kind: str, groups: Mapping[str, Mapping[str, Estimate]]) -> str
     shown = names[:6]
     rows = [[f"by {kind}", "items", *shown]]
     for group, scores in groups.items():
-        rows.append([group, f"{scores[shown[0]].items:,}", *(_number(scores[name].score) for name in shown)])
+        rows.append([group, f"{scores[shown[0]].items:,}", *(format_score(scores[name].score) for name in shown)])
     return align_columns(rows)
 
 
 def _cells(score: Estimate | None) -> Iterable[str]:
-    return ("-", "-") if score is None else (_number(score.score), _interval(score.low, score.high))
+    return ("-", "-") if score is None else (format_score(score.score), format_interval(score.low, score.high))
 
 
-def _interval(low: float, high: float) -> str:
-    return "-" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
+def format_interval(low: float, high: float) -> str:
+    """Return the ends of an interval, ``-`` where there is none."""
+    return "-" if math.isnan(low) else f"{format_score(low)} to {format_score(high)}"
 
 
-def _number(value: float | None) -> str:
-    """Return a number with four decimals below 10 and two from 10 on."""
+def format_score(value: float | None) -> str:
+    """Return a score with four decimals below 10 and two from 10 on."""
     if value is None or math.isnan(value):
         return "-"
     if value and abs(value) < 0.0001:

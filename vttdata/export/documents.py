@@ -39,6 +39,7 @@ class HarnessTask:
         kind: task of `vttdata.evaluate.tasks`: ``captioning``, ``questions`` or ``foils``.
         dataset, version, config, split: where the items are from.
         languages: of the captions, as far as known.
+        condition: in which the clips are shown, see `vttdata.conditions.CONDITIONS`; None for their videos.
     """
 
     name: str
@@ -48,6 +49,7 @@ class HarnessTask:
     config: str
     split: str
     languages: list[str] = dataclasses.field(default_factory=list)
+    condition: str | None = None
 
     @property
     def evaluate_options(self) -> str:
@@ -145,12 +147,14 @@ def choose_task(request: ExportRequest) -> HarnessTask:
         task = "captioning"
     split = dataset.single_split(table if task == "questions" else config, request.split)
     default = config in ("clips", "foils", "questions")
+    condition = request.stimuli.condition if request.stimuli is not None else None
     parts = [dataset.name.rpartition("/")[2], *([] if default else [config]), split]
+    parts += [] if condition is None else [condition]
     name = "vttdata_" + re.sub(r"\W", "_", "_".join(parts), flags=re.ASCII).lower()
     if len(name) > _MAX_NAME:
         # The name is that of a file too; the digest tells tasks apart whose names begin alike.
         name = f"{name[:_MAX_NAME]}_{digest(parts)[:8]}"
-    return HarnessTask(name, task, dataset.name, dataset.version, config, split)
+    return HarnessTask(name, task, dataset.name, dataset.version, config, split, condition=condition)
 
 
 def _require_kind(dataset: DatasetReader, table: str, kind: str) -> None:
@@ -164,7 +168,17 @@ def _require_kind(dataset: DatasetReader, table: str, kind: str) -> None:
 
 
 def read_documents(request: ExportRequest, task: HarnessTask) -> Iterator[Document]:
-    """Yield the documents of a task in the order of the dataset; clips without a human caption have none."""
+    """Yield the documents of a task in the order of the dataset.
+
+    Clips without a human caption, and clips of which nothing is shown in the condition of the export, have none.
+    """
+    stimuli = request.stimuli
+    for document in _read_all(request, task):
+        if stimuli is None or document.video_id in stimuli.video_ids:
+            yield document
+
+
+def _read_all(request: ExportRequest, task: HarnessTask) -> Iterator[Document]:
     if task.kind == "captioning":
         for clip, references, _ in request.dataset.references(task.config, task.split, request.folder, request.counts):
             if references:

@@ -15,6 +15,13 @@ from vttdata.export.formats import FORMATS
 from vttdata.export.reader import CaptionCounts, DatasetReader
 
 
+class ShownClips(NamedTuple):
+    """Condition of `vttdata.conditions.CONDITIONS`, and the clips of which something is shown in it."""
+
+    condition: str
+    video_ids: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
     """Dataset to export, the folder to write to, and the options that were given.
@@ -27,6 +34,7 @@ class ExportRequest:
         captions: table of a system's captions; only for formats with `Format.takes_captions`.
         every_caption: every human caption is a query, not only the first; only for formats with
             `Format.takes_every_caption`.
+        stimuli: what is shown of the clips in a condition instead of their videos; None for the videos.
         counts: counts of the captions that were read, for the README; pass it on to `DatasetReader.references`.
     """
 
@@ -36,6 +44,7 @@ class ExportRequest:
     split: str | None = None
     captions: Path | None = None
     every_caption: bool = False
+    stimuli: ShownClips | None = None
     counts: CaptionCounts = field(default_factory=CaptionCounts)
 
     @property
@@ -86,6 +95,7 @@ class Format:
             and take `clips` or a protocol.
         takes_videos: videos are exported too, and are downloaded with a dataset that is elsewhere.
         takes_every_caption: the option `every_caption` is possible.
+        takes_stimuli: a task of each condition can be written in place of one.
         shows_videos: what will not work, as a part of a sentence, with a dataset that holds no videos; empty where
             videos make no difference.
     """
@@ -96,6 +106,7 @@ class Format:
     any_config: bool = False
     takes_videos: bool = False
     takes_every_caption: bool = False
+    takes_stimuli: bool = False
     shows_videos: str = ""
 
 

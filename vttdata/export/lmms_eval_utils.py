@@ -6,6 +6,7 @@ documents (pycocoevalcap, which needs Java). The task can be loaded without pyco
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -17,9 +18,44 @@ _SUFFIXES = (".mp4", ".webm", ".mkv", ".avi", ".mov", ".MP4")
 _LINE_BREAKS = re.compile("[\n\r\v\f\u2028\u2029]+")
 
 
-def doc_to_visual(doc: dict[str, Any]) -> list[str]:
-    """Return the path of the video; see `find_video`."""
-    return [find_video(doc, Path(__file__).parent)]
+def doc_to_visual(doc: dict[str, Any]) -> list[Any]:
+    """Return what is shown; see `load_shown`."""
+    return load_shown(doc, Path(__file__).parent)
+
+
+def load_shown(doc: dict[str, Any], export: Path) -> list[Any]:
+    """Return what is shown of a document: the path of its video, pictures, or nothing; see `find_shown`."""
+    paths = find_shown(doc, export)
+    if not is_pictures(paths):
+        return list(paths)
+    from PIL import Image
+
+    return [Image.open(path).convert("RGB") for path in paths]
+
+
+def find_shown(doc: dict[str, Any], export: Path) -> list[str]:
+    """Return the paths of what is shown of a document: its video, or what the condition of the export shows of it.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+    """
+    task = export / "task.json"
+    condition = json.loads(task.read_text(encoding="utf-8")).get("condition") if task.is_file() else None
+    if condition is None:
+        return [find_video(doc, export)]
+    if condition == "text":
+        return []
+    videos = export / "videos"
+    found = sorted(path for path in (videos / doc["video_id"]).glob("*.*") if is_pictures([str(path)]))
+    found = found or [path for path in [videos / f"{doc['video_id']}.mp4"] if path.is_file()]
+    if not found:
+        raise FileNotFoundError(f"nothing is shown of {doc['video_id']} in {videos}; export the stimuli again")
+    return list(map(str, found))
+
+
+def is_pictures(paths: list[str]) -> bool:
+    """Return whether paths are those of pictures."""
+    return bool(paths) and paths[0].endswith((".png", ".jpeg"))
 
 
 def find_video(doc: dict[str, Any], export: Path) -> str:

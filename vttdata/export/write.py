@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from vttdata.conditions import CONDITIONS
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import VttdataError
-from vttdata.export.files import EXPORT, readme_text, write_checksums
-from vttdata.export.format import ExportRequest, load_format
+from vttdata.dataset.stimuli import read_conditions, read_stimuli
+from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.export.files import EXPORT, as_json, readme_text, text_file, write_checksums
+from vttdata.export.format import ExportRequest, Format, ShownClips, load_format
 from vttdata.export.formats import export_formats
-from vttdata.export.reader import DatasetReader
+from vttdata.export.reader import CaptionCounts, DatasetReader
+from vttdata.files.output_file import link_file
+from vttdata.records import to_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ def export(
     split: str | None = None,
     captions: Path | None = None,
     every_caption: bool = False,
+    stimuli: Path | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Exported:
     """Write a dataset in another format; the same dataset gives the same bytes.
@@ -47,6 +52,9 @@ def export(
             the only one.
         captions: a system's captions for ``coco-results``: a table with the columns ``video_id`` and ``caption``.
         every_caption: for ``mteb``: every human caption is a query, not only the first of each clip.
+        stimuli: folder of stimuli, see `vttdata.compose.stimuli`: a task of each condition is written into a folder of
+            its name, with what is shown under ``videos`` and a table of it, ``shown.jsonl``; for ``evaluation`` and
+            tasks of harnesses.
         warn: called before anything is written, with each sentence on what will not work with the export.
 
     Raises:
@@ -54,12 +62,7 @@ def export(
             has nothing to write in this format, or `out` holds other files. `out` is then left as it was.
     """
     chosen = load_format(format)
-    if captions is None and chosen.takes_captions:
-        raise VttdataError(f"The format {format} needs a system's captions (--captions TABLE).")
-    if captions is not None and not chosen.takes_captions:
-        raise VttdataError(f"The format {format} takes no captions of a system; leave out --captions.")
-    if every_caption and not chosen.takes_every_caption:
-        raise VttdataError(f"The format {format} has no choice of queries; leave out --every-caption.")
+    _check_options(format, chosen, captions, every_caption, stimuli)
     # Files inside the dataset would be published with it and fail its verification.
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
@@ -69,19 +72,74 @@ def export(
     elif config is not None:
         reader.splits("questions" if config.startswith("questions/") else config)
     limits = []
-    if chosen.shows_videos and not reader.has_videos():
+    if chosen.shows_videos and stimuli is None and not reader.has_videos():
         limits.append(f"The dataset holds no videos, so {chosen.shows_videos}.")
     if warn is not None:
         for limit in limits:
             warn(limit)
     with replace_folder(out, EXPORT) as partial:
-        request = ExportRequest(reader, partial, config, split, captions, every_caption)
-        written = chosen.write(request)
-        notes = [*written.notes, *request.counts.notes()]
-        title = f"{reader.name} {reader.version}: {export_formats()[format]}"
-        readme = readme_text(title, [written.usage, chosen.rules, f"Licence: {reader.licence}."], [*limits, *notes])
-        front_matter = f"{written.front_matter}\n" if written.front_matter else ""
-        (partial / "README.md").write_text(front_matter + readme, encoding="utf-8", newline="\n")
+        request, about = (
+            ExportRequest(reader, partial, config, split, captions, every_caption),
+            export_formats()[format],
+        )
+        if stimuli is None:
+            notes = _write_task(chosen, request, about, limits)
+        else:
+            notes = _write_conditions(chosen, request, about, stimuli)
         write_checksums(partial)
         files = sorted(path.relative_to(partial).as_posix() for path in partial.rglob("*") if path.is_file())
-    return Exported(out, tuple(files), tuple(notes))
+    return Exported(out, tuple(files), tuple(dict.fromkeys(notes)))
+
+
+def _check_options(name: str, chosen: Format, captions: Path | None, every_caption: bool, stimuli: Path | None) -> None:
+    if captions is None and chosen.takes_captions:
+        raise VttdataError(f"The format {name} needs a system's captions (--captions TABLE).")
+    if captions is not None and not chosen.takes_captions:
+        raise VttdataError(f"The format {name} takes no captions of a system; leave out --captions.")
+    if every_caption and not chosen.takes_every_caption:
+        raise VttdataError(f"The format {name} has no choice of queries; leave out --every-caption.")
+    if stimuli is not None and not chosen.takes_stimuli:
+        raise VttdataError(f"The format {name} shows no stimuli; leave out --stimuli.")
+
+
+def _write_task(chosen: Format, request: ExportRequest, title: str, limits: Sequence[str]) -> list[str]:
+    """Write the files of an export and their README, and return the notes."""
+    written, reader = chosen.write(request), request.dataset
+    notes = [*written.notes, *request.counts.notes()]
+    paragraphs = [written.usage, chosen.rules, f"Licence: {reader.licence}."]
+    readme = readme_text(f"{reader.name} {reader.version}: {title}", paragraphs, [*limits, *notes])
+    front_matter = f"{written.front_matter}\n" if written.front_matter else ""
+    (request.folder / "README.md").write_text(front_matter + readme, encoding="utf-8", newline="\n")
+    return notes
+
+
+def _write_conditions(chosen: Format, request: ExportRequest, title: str, stimuli: Path) -> list[str]:
+    """Write a task of each condition with what it shows, and return the notes."""
+    notes = []
+    for shown in _read_shown(stimuli):
+        folder = request.folder / shown.condition
+        folder.mkdir()
+        _link_shown(stimuli, shown.condition, folder)
+        of_condition = replace(request, folder=folder, stimuli=shown, counts=CaptionCounts())
+        notes += _write_task(chosen, of_condition, f"{title} Shown is: {CONDITIONS[shown.condition]}.", ())
+    return notes
+
+
+def _read_shown(stimuli: Path) -> list[ShownClips]:
+    """Return the clips of which something is shown in each condition that has any."""
+    ids: dict[str, set[str]] = {condition: set() for condition in read_conditions(stimuli)}
+    for stimulus in read_stimuli(stimuli):
+        ids[stimulus.condition].add(stimulus.video_id)
+    return [ShownClips(condition, frozenset(names)) for condition, names in ids.items() if names]
+
+
+def _link_shown(stimuli: Path, condition: str, folder: Path) -> None:
+    """Put what is shown in a condition into ``videos`` of an export, and write a table of it."""
+    with text_file(folder / "shown.jsonl") as stream:
+        for stimulus in read_stimuli(stimuli, [condition]):
+            names = [f"videos/{name.partition('/')[2]}" for name in stimulus.files]
+            for file, name in zip(stimulus.files, names, strict=True):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                with DescribeOSErrors(f"{stimuli / file}: cannot be read, or is missing"):
+                    link_file(stimuli / file, folder / name)
+            stream.write(as_json(to_row(replace(stimulus, files=tuple(names)))) + "\n")

@@ -83,8 +83,10 @@ def _read_clip(clip: Path) -> ClipFrames:
     return ClipFrames(times, thumbnail(first), thumbnail(last), last.width, last.height)
 
 
-def verify_sound(clip: Path, span: SpanFrames) -> float:
+def verify_sound(clip: Path, shown: float, frames: int) -> float:
     """Decode a clip's sound, compare its length with that of the pictures, and return it in seconds.
+
+    The pictures are a number of frames that are shown for some seconds in all.
 
     Raises:
         MediaError: ``cut_mismatch`` when it does not start at 0 or differs by more than one frame and one AAC frame.
@@ -100,7 +102,7 @@ def verify_sound(clip: Path, span: SpanFrames) -> float:
                 samples, rate = samples + frame.samples, frame.rate
     # Before FFmpeg 9, the decoder gives out the whole last frame, of which the container says how much is sound.
     seconds = min(samples / rate, end - (start or 0.0))
-    tolerance = span.seconds / len(span.pts) + _AAC_FRAME_SAMPLES / rate
-    if start is None or abs(start) > _AAC_FRAME_SAMPLES / rate or abs(seconds - span.seconds) > tolerance:
-        raise MediaError("cut_mismatch", f"the clip has {seconds:.3f} s of sound for {span.seconds:.3f} s of pictures.")
+    tolerance = shown / frames + _AAC_FRAME_SAMPLES / rate
+    if start is None or abs(start) > _AAC_FRAME_SAMPLES / rate or abs(seconds - shown) > tolerance:
+        raise MediaError("cut_mismatch", f"the clip has {seconds:.3f} s of sound for {shown:.3f} s of pictures.")
     return seconds

@@ -49,7 +49,8 @@ _ENCODING = {
     "max_interleave_delta": 0,
     "f": "mp4",
 }
-_SCALER = "bicubic+accurate_rnd+full_chroma_int+bitexact"
+_QUIET = ("-hide_banner", "-nostdin", "-loglevel", "error", "-copyts", "-filter_complex_threads", "1")
+SCALER = "bicubic+accurate_rnd+full_chroma_int+bitexact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ def _encode(
         seconds=span.seconds,
         width=frames.width,
         height=frames.height,
-        audio_seconds=verify_sound(partial, span) if has_sound else None,
+        audio_seconds=verify_sound(partial, span.seconds, len(span.pts)) if has_sound else None,
     )
 
 
@@ -190,22 +191,13 @@ def ffmpeg_command(source: Path, probe: Probe, settings: MediaSettings, partial:
     if span.is_interlaced or probe.field_order in INTERLACED:
         pictures = deinterlace(pictures, span.time_base)
     if is_hdr(probe):
-        pictures = tone_map(pictures.filter("scale", width, height, flags=_SCALER), probe)
+        pictures = tone_map(pictures.filter("scale", width, height, flags=SCALER), probe)
     else:
-        pictures = pictures.filter("scale", width, height, flags=_SCALER, out_range="tv").filter("format", "yuv420p")
+        pictures = pictures.filter("scale", width, height, flags=SCALER, out_range="tv").filter("format", "yuv420p")
     outputs = [pictures.filter("setsar", 1)]
     if settings.audio and probe.audio_stream is not None:
-        # Sound is taken from the first frame's time on; its gaps are silence, and it ends with the pictures.
-        begin, end = span.pts[0] * span.time_base, span.end_pts * span.time_base
-        sound = (
-            streams[str(probe.audio_stream)]
-            .filter("atrim", start=f"{float(begin):.6f}", end=f"{float(end):.6f}")
-            .filter("asetpts", f"round(PTS-{float(begin):.6f}/TB)")
-            .filter("aresample", **{"async": 1, "first_pts": 0})
-            .filter("aformat", channel_layouts="mono|stereo")
-            .filter("apad")
-            .filter("atrim", end=f"{span.seconds:.6f}")
-        )
+        begin, end = float(span.pts[0] * span.time_base), float(span.end_pts * span.time_base)
+        sound = _shown_sound(streams[str(probe.audio_stream)], begin, end, span.seconds)
         outputs.append(sound)
     # Sets the last frame's duration, and drops x264's SEI unit (type 6) with its version and options.
     last, rest = span.pts[-1] - span.pts[0], span.end_pts - span.pts[-1]
@@ -214,9 +206,57 @@ def ffmpeg_command(source: Path, probe: Probe, settings: MediaSettings, partial:
     encoding |= {"crf": settings.quality, "enc_time_base:v": str(span.time_base)}
     encoding["bsf:v"] = f"filter_units=remove_types=6,{bitstream}" if settings.codec == "h264" else bitstream
     graph = ffmpeg.output(*outputs, file_url(partial), **encoding).overwrite_output()
-    quiet = ("-hide_banner", "-nostdin", "-loglevel", "error", "-copyts", "-filter_complex_threads", "1")
-    command: list[str] = graph.global_args(*quiet).compile(cmd=ffmpeg_path())
+    command: list[str] = graph.global_args(*_QUIET).compile(cmd=ffmpeg_path())
     return command
+
+
+def _shown_sound(sound: Any, begin: float, end: float, seconds: float) -> Any:
+    """Add the filters that take the sound between two timestamps of its file, in seconds, as long as the pictures.
+
+    Its gaps are silence.
+    """
+    return (
+        sound.filter("atrim", start=f"{begin:.6f}", end=f"{end:.6f}")
+        .filter("asetpts", f"round(PTS-{begin:.6f}/TB)")
+        .filter("aresample", **{"async": 1, "first_pts": 0})
+        .filter("aformat", channel_layouts="mono|stereo")
+        .filter("apad")
+        .filter("atrim", end=f"{seconds:.6f}")
+    )
+
+
+def add_sound(clip: Path, source: Path, probe: Probe, begin: float, media: ClipMedia, target: Path) -> None:
+    """Write a silent clip that `cut` wrote, and the sound of its source, to `target`; pictures are not coded again.
+
+    Args:
+        clip: the silent clip.
+        source: a local video file with sound.
+        probe: facts of the source.
+        begin: timestamp of the source, in seconds, at which the clip begins.
+        media: facts of the clip.
+        target: file to write, in an existing folder; replaced if it exists.
+
+    Raises:
+        MediaError: ``cut_failed``, ``cut_mismatch`` where the sound is not as long as the pictures, or ``timeout``.
+        OSError: when `target` cannot be written or the disk is full.
+    """
+    if media.seconds is None or media.frames is None:
+        raise ValueError(f"{clip}: was not cut here")
+    options: dict[str, Any] = SAFE_INPUT | {"threads": 1, "flags": "+bitexact"}
+    sound = ffmpeg.input(file_url(source), **options)[str(probe.audio_stream)]
+    sound = _shown_sound(sound, begin, begin + media.seconds, media.seconds)
+    pictures = ffmpeg.input(file_url(clip), **SAFE_INPUT)["v"]
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    coding = {name: value for name, value in _ENCODING.items() if name not in ("threads:v", "fps_mode")}
+    graph = ffmpeg.output(pictures, sound, file_url(partial), **{"c:v": "copy"} | coding).overwrite_output()
+    try:
+        done = run(graph.global_args(*_QUIET).compile(cmd=ffmpeg_path()), seconds=600.0)
+        if done.stopped or done.code:
+            raise MediaError("timeout" if done.stopped else "cut_failed", "ffmpeg could not add the sound to a clip.")
+        verify_sound(partial, media.seconds, media.frames)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def clip_size(width: int, height: int, max_height: int | None) -> tuple[int, int]:

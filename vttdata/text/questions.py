@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -121,6 +122,21 @@ def group_derived_videos(videos: Iterable[str]) -> dict[str, str]:
         stems = ("_".join(parts[:length]) for length in range(1, len(parts)))
         takes[name] = next((stem for stem in stems if stem in names), name)
     return takes
+
+
+def find_shared_types(groups: Iterable[Sequence[str | None]]) -> list[str]:
+    """Return the types of questions by which groups are scored as well, sorted.
+
+    Args:
+        groups: the types of the questions of each group.
+
+    Returns:
+        All types if there are several and each group has two or more questions of each, else nothing.
+    """
+    counted = [Counter(types) for types in groups]
+    shared = set(counted[0]) if counted else set()
+    is_shared = len(shared) > 1 and all(set(types) == shared and min(types.values()) > 1 for types in counted)
+    return sorted(name for name in shared if name is not None) if is_shared else []
 
 
 def letters(number: int) -> tuple[str, ...]:

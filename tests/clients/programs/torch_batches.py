@@ -26,6 +26,7 @@ captions = datasets.load_dataset(folder, "captions", split="train", cache_dir=ca
 texts = batches(captions.select_columns(["video_id", "sen_id", "caption"]))
 clips = datasets.load_dataset(folder, "clips", split="train", cache_dir=cache)
 lists = batches(clips, collate_fn=list)
+ids = batches(clips.select_columns(["video_id", "source_id"]))
 stream = datasets.load_dataset(large, "captions", split="train", streaming=True)
 resharded = stream.reshard().select_columns(["video_id", "sen_id", "caption"])
 whole = datasets.load_dataset(large, "captions", split="train", cache_dir=cache)
@@ -37,6 +38,7 @@ print(
             "captions": [text for batch in texts for text in batch["caption"]],
             "numbers": [int(number) for batch in texts for number in batch["sen_id"]],
             "clips": {row["video_id"]: row["captions"] for batch in lists for row in batch},
+            "ids": [name for batch in ids for name in batch["video_id"]],
             "shards": [stream.num_shards, resharded.num_shards, cut.num_shards],
             "streamed": sorted(text for batch in batches(resharded) for text in batch["caption"]),
             "cut": sorted(text for batch in batches(cut) for text in batch["caption"]),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +205,24 @@ def test_group_scores_are_those_of_brute_force(answered: list[tuple[int, bool]])
     assert value_of(columns["group-accuracy"]) == pytest.approx(sum(map(all, members)) / len(members))
     shares = [prefix / len(rights) for prefix, rights in zip(prefixes, members, strict=True)]
     assert value_of(columns["group-prefix"]) == pytest.approx(sum(shares) / len(shares))
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=4), min_size=1, max_size=4))
+def test_blind_score_of_a_group_is_that_of_guesses_for_each_question(groups: list[list[float]]) -> None:
+    items = items_of([f"g{number}" for number, blind in enumerate(groups) for _ in blind])
+    items = dataclasses.replace(items, blind=[chance for blind in groups for chance in blind])
+    columns, _ = score_answers(answers_of([True] * len(items.ids)), items)
+    # All outcomes of a group, each with its probability; in one of them all answers are right.
+    expected = [
+        sum(
+            math.prod(chance if hit else 1 - chance for chance, hit in zip(blind, hits, strict=True))
+            for hits in itertools.product((True, False), repeat=len(blind))
+            if all(hits)
+        )
+        for blind in groups
+    ]
+    assert value_of(columns["group-blind"]) == pytest.approx(sum(expected) / len(expected))
+    assert value_of(columns["group-gain-over-blind"]) == pytest.approx(1 - sum(expected) / len(expected))
 
 
 @given(st.lists(st.tuples(*[st.booleans()] * 4), min_size=1, max_size=8))

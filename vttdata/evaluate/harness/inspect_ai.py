@@ -9,13 +9,13 @@ from typing import Any
 
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageUser, ContentText, ContentVideo
+from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, ContentVideo
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
 from vttdata.evaluate.harness.scoring import ID_COLUMNS, log_answer, score_logged
 from vttdata.export.documents import HarnessTask, load_documents, load_exported_task
-from vttdata.export.lmms_eval_utils import find_video
+from vttdata.export.lmms_eval_utils import find_shown, is_pictures
 from vttdata.text.questions import letters
 
 # What inspect_ai calls the formats of videos; others are given to a model as MP4, which reads what is inside.
@@ -31,7 +31,7 @@ def make_task(folder: Path) -> Task:
         FileNotFoundError: if a video is.
     """
     task, documents = load_exported_task(folder), load_documents(folder)
-    samples = [_sample(task, document, find_video(document, folder)) for document in documents]
+    samples = [_sample(task, document, find_shown(document, folder)) for document in documents]
     return Task(
         dataset=MemoryDataset(samples, name=task.name),
         solver=generate(),
@@ -41,11 +41,14 @@ def make_task(folder: Path) -> Task:
     )
 
 
-def _sample(task: HarnessTask, document: Mapping[str, Any], video: str) -> Sample:
-    content = [
-        ContentVideo(video=video, format=_FORMATS.get(Path(video).suffix.lower(), "mp4")),
-        ContentText(text=document["prompt"]),
+def _sample(task: HarnessTask, document: Mapping[str, Any], shown: list[str]) -> Sample:
+    content: list[Any] = [
+        ContentImage(image=path)
+        if is_pictures([path])
+        else ContentVideo(video=path, format=_FORMATS.get(Path(path).suffix.lower(), "mp4"))
+        for path in shown
     ]
+    content.append(ContentText(text=document["prompt"]))
     is_captioning = task.kind == "captioning"
     return Sample(
         input=[ChatMessageUser(content=content)],

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from vttdata.evaluate.harness.scoring import ID_COLUMNS, log_answer, score_logged
 from vttdata.export.documents import HarnessTask, load_exported_task
-from vttdata.export.lmms_eval_utils import find_video
+from vttdata.export.lmms_eval_utils import load_shown
 
 Document = dict[str, Any]
 
@@ -42,13 +42,13 @@ class TaskFunctions:
         )
         return {row[ID_COLUMNS[self.task.kind]]: row for row in rows}
 
-    def doc_to_visual(self, doc: Document, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> list[str]:  # noqa: ARG002
-        """Return the path of the video.
+    def doc_to_visual(self, doc: Document, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> list[Any]:  # noqa: ARG002
+        """Return the path of the video, or what the condition of the export shows of it.
 
         Raises:
             FileNotFoundError: if there is none.
         """
-        return [find_video(doc, self._folder)]
+        return load_shown(doc, self._folder)
 
     def doc_to_text(self, doc: Document, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:
         """Return the prompt."""

@@ -19,7 +19,7 @@ from vlmeval.smp import LMUDataRoot, load
 from vttdata.errors import VttdataError
 from vttdata.evaluate.harness.scoring import log_answer, score_logged
 from vttdata.export.documents import load_documents, load_exported_task
-from vttdata.export.lmms_eval_utils import find_video
+from vttdata.export.lmms_eval_utils import find_shown, is_pictures
 from vttdata.json_types import JsonObject
 
 
@@ -48,7 +48,10 @@ class ExportedDataset(VideoBaseDataset):  # type: ignore[misc] # VLMEvalKit has 
         root = Path(LMUDataRoot()) / "videos" / dataset
         root.mkdir(parents=True, exist_ok=True)
         for document in self.documents:
-            source, link = Path(find_video(document, self.folder)).resolve(), root / f"{document['video_id']}.mp4"
+            shown = find_shown(document, self.folder)
+            if not shown or is_pictures(shown):
+                continue
+            source, link = Path(shown[0]).resolve(), root / f"{document['video_id']}.mp4"
             if link.is_symlink() and link.resolve() == source:
                 continue
             link.unlink(missing_ok=True)
@@ -70,7 +73,10 @@ class ExportedDataset(VideoBaseDataset):  # type: ignore[misc] # VLMEvalKit has 
         """
         document = self.documents[line if isinstance(line, int) else int(line["index"])]
         video = str(document["video_id"])
-        if video_llm and not self.nframe:
+        paths = find_shown(document, self.folder)
+        if not paths or is_pictures(paths):
+            shown = [{"type": "image", "value": path} for path in paths]
+        elif video_llm and not self.nframe:
             shown = [{"type": "video", "value": str(Path(self.data_root) / f"{video}.mp4")}]
         elif self.nframe:
             shown = [{"type": "image", "value": path} for path in self.save_video_frames(video)]

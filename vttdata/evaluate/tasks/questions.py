@@ -21,7 +21,7 @@ from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores
-from vttdata.text.questions import fold_text
+from vttdata.text.questions import find_shared_types, fold_text
 
 _SHOWN, _SHOWN_CHARACTERS = 3, 60
 
@@ -208,24 +208,15 @@ def _score_groups(right: Floats, blind: Floats, items: Items) -> dict[str, Score
         columns["group-blind"] = ScoreColumn(ColumnScores.from_means(reached), rows)
         columns["group-gain-over-blind"] = ScoreColumn(ColumnScores.from_means(gained), rows)
     types = items.groupings.get("type", [None] * len(right))
-    by_type = [_by_type(indices, types) for indices in groups]
-    shared = set(by_type[0])
-    is_typed = len(shared) > 1 and all(set(each) == shared and min(map(len, each.values())) > 1 for each in by_type)
-    for name in sorted(shared) if is_typed else ():
-        columns[f"group-accuracy/{name}"] = column(right[each[name]].min() == 1 for each in by_type)
+    for name in find_shared_types([types[index] for index in indices] for indices in groups):
+        of_type = ([index for index in indices if types[index] == name] for indices in groups)
+        columns[f"group-accuracy/{name}"] = column(right[indices].min() == 1 for indices in of_type)
     return columns
 
 
 def _prefix(right: Floats) -> int:
     """Return the number of right answers before the first that is not."""
     return int(np.cumprod(right == 1).sum())
-
-
-def _by_type(indices: Sequence[int], types: Sequence[str | None]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = defaultdict(list)
-    for index in indices:
-        found[types[index] or ""].append(index)
-    return found
 
 
 def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[str, ScoreColumn]:

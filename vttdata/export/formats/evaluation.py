@@ -193,4 +193,4 @@ _WRITERS: Mapping[str, tuple[Callable[[ExportRequest, str, str], list[str]], str
     "moments": (_write_moments, _USAGE_OF_MOMENTS),
 }
 _DEFAULTS = ("clips", "foils", "questions", "moments")
-FORMAT = Format(write_evaluation, RULES, any_config=True)
+FORMAT = Format(write_evaluation, RULES, any_config=True, takes_stimuli=True)

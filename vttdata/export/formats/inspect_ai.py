@@ -54,4 +54,4 @@ def write_inspect_ai(request: ExportRequest) -> Written:
     return Written(usage, left_out_notes(request, task, len(documents)))
 
 
-FORMAT = Format(write_inspect_ai, RULES, any_config=True, shows_videos=LIMITS)
+FORMAT = Format(write_inspect_ai, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)

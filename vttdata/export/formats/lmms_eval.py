@@ -6,6 +6,7 @@ not depend on the Hub or on later versions of the dataset.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +33,7 @@ from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.files.strict_yaml import TextDumper
 from vttdata.records import arrow_schema, to_row
-from vttdata.text.questions import kind_of
+from vttdata.text.questions import find_shared_types, kind_of
 
 RULES = (
     "Of captioning, each clip with a human caption is a document; all its human captions are its references, and "
@@ -87,8 +88,7 @@ class _Columns:
 
     documents: int = 0
     kinds: dict[str, None] = field(default_factory=dict)
-    groups: set[str] = field(default_factory=set)
-    has_groups: bool = False
+    groups: defaultdict[str, list[QuestionDocument]] = field(default_factory=lambda: defaultdict(list))
     yes_no_answers: set[str] = field(default_factory=set)
     has_blind: bool = False
 
@@ -98,10 +98,9 @@ class _Columns:
             self.documents += 1
             if isinstance(document, QuestionDocument):
                 self.kinds.setdefault(document.kind)
-                self.has_groups |= document.group in self.groups
                 self.has_blind |= document.blind is not None
                 if document.group is not None:
-                    self.groups.add(document.group)
+                    self.groups[document.group].append(document)
                 if kind_of(document.options) == "yes_no":
                     self.yes_no_answers.add(document.options[document.answer].casefold())
             yield document
@@ -115,9 +114,22 @@ class _Columns:
             *(f"accuracy/{kind}" for kind in self.kinds if len(self.kinds) > 1),
             *(["balanced-accuracy"] if len(self.yes_no_answers) > 1 else []),
             *(["yes-share"] if self.yes_no_answers else []),
-            *(["group-accuracy", "group-prefix"] if self.has_groups else []),
+            *self._group_names(),
             "chance",
             *(["blind", "gain-over-blind"] if self.has_blind else []),
+        ]
+
+    def _group_names(self) -> list[str]:
+        groups = [documents for documents in self.groups.values() if len(documents) > 1]
+        if not groups:
+            return []
+        types = find_shared_types([document.type for document in documents] for documents in groups)
+        has_blind = any(all(document.blind is not None for document in documents) for documents in groups)
+        return [
+            "group-accuracy",
+            *(f"group-accuracy/{name}" for name in types),
+            "group-prefix",
+            *(["group-blind", "group-gain-over-blind"] if has_blind else []),
         ]
 
 
@@ -176,4 +188,4 @@ def _task_content(task: HarnessTask, files: list[str], functions: Mapping[str, s
     }
 
 
-FORMAT = Format(write_lmms_eval, RULES, any_config=True, shows_videos=LIMITS)
+FORMAT = Format(write_lmms_eval, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)

@@ -71,4 +71,4 @@ def _row(index: int, document: Document) -> list[object]:
     return [index, *(escape_formula(text) for text in texts)]
 
 
-FORMAT = Format(write_vlmevalkit, RULES, any_config=True, shows_videos=LIMITS)
+FORMAT = Format(write_vlmevalkit, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)

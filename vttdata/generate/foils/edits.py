@@ -104,12 +104,12 @@ class EditFinder:
             spellings = self.usage.common_spellings
             topic_fit = self.usage.topic_fit(video.summary.words)
             unsound_probability = functools.partial(self.usage.unsound_probability, topic_fit=topic_fit)
+        doubtful = list_contradicted(video.documents, self.lexicon) & absent.keys()
+        allowed = {name: rivals for name, rivals in absent.items() if name not in doubtful}
         for document in video.documents:
-            doubtful = list_contradicted(document, video.documents, self.lexicon) & absent.keys()
-            dropped["contradicted"] += sum(len(absent[name]) for name in doubtful)
-            allowed = {name: rivals for name, rivals in absent.items() if name not in doubtful}
             captions = list(zip(document.texts, document.mentions, strict=True))
             of_document = summarize_mentions(captions, self.lexicon)
+            dropped["contradicted"] += sum(len(absent[name]) for name in doubtful & of_document.nouns.keys())
             yield (
                 document,
                 [
@@ -125,19 +125,18 @@ class EditFinder:
         return hashlib.sha256(f"{self.seed}\0{edit.key}".encode("utf-8", "replace")).digest()
 
 
-def list_contradicted(document: Document, documents: Sequence[Document], lexicon: Lexicon) -> Set[str]:
-    """Return the nouns of a document that other documents of the video speak against, so that it may not be true.
+def list_contradicted(documents: Sequence[Document], lexicon: Lexicon) -> Set[str]:
+    """Return the nouns that other documents of a video speak against, so that a document that has them may be wrong.
 
-    These name another noun of its subcategory, never together with it. Two rooms exclude each other, so of these the
-    one is doubted that no more documents name; of other things, which may both be there, one that nobody else names,
-    by any word for it, where two others name another one.
+    The others name another noun of its subcategory, never together with it. Two rooms exclude each other, so of these
+    the one is doubted that no more documents name; of other things, which may both be there, one that nobody else
+    names, by any word for it, where two others name another one.
     """
     named = [frozenset(mention.noun for of_text in each.mentions for mention in of_text) for each in documents]
     times = Counter(noun for nouns in named for noun in nouns)
     contradicted = set()
-    for name in {mention.noun for of_text in document.mentions for mention in of_text}:
-        noun = lexicon.nouns[name]
-        related = {other for other in times if other == name or lexicon.related(other, name)}
+    for name in times:
+        noun, related = lexicon.nouns[name], lexicon.relatives(name)
         rivals = [
             other
             for other in times.keys() - related

@@ -21,7 +21,7 @@ from vttdata.generate.foils.documents import MinedFoils, Rejection, find_documen
 from vttdata.generate.foils.edits import EditFinder
 from vttdata.generate.foils.human_verdicts import Verdicts
 from vttdata.generate.foils.noun_usage import NounUsage
-from vttdata.generate.foils.search import FoilModels, search_foils
+from vttdata.generate.foils.search import NO_SWAP, FoilModels, search_foils
 from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.swaps import pair_concepts
 from vttdata.generate.foils.video_texts import (
@@ -226,7 +226,8 @@ def _train_models(training: TrainingTexts, tools: LanguageTools, settings: FoilS
 def _finish(mined: MinedFoils, sources: Sequence[VideoTexts], usable: Sequence[VideoTexts]) -> None:
     """Add the usable videos that got no foil to the rejected ones, and sort the pairs by their captions."""
     unused = {video.video_id for video in usable} - {pair.video_id for pair in mined.pairs}
-    reason = ("not_chosen", "no swap keeps its texts right, or none was chosen")
+    unused -= {video_id for video_id, why, _ in mined.rejected if why == NO_SWAP}
+    reason = ("not_chosen", "it has possible foils, and none was chosen")
     mined.rejected += [(video.video_id, *reason) for video in sources if video.video_id in unused]
     changed = {pair.caption_id for pair in mined.pairs}
     caption_ids = (caption_id for video in sources for caption_id in video.caption_ids)

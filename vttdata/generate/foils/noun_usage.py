@@ -311,6 +311,7 @@ def topic_words(words: Iterable[str]) -> set[str]:
     return {stem(word) for word in words if len(word) > 2 and word not in _TOPICLESS}
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return a word without its ending; not always an English word, but the same for all forms of most verbs."""
     word = _IRREGULAR_VERBS.get(word, word)

@@ -28,6 +28,8 @@ from vttdata.generate.foils.settings import FoilSettings
 from vttdata.generate.foils.video_texts import stable_hash
 from vttdata.text.lm import Scorer
 
+# Reason for which a video without a possible foil is rejected.
+NO_SWAP = "no_swap"
 # Texts of videos, those of one video together.
 TextsByVideo = Sequence[Sequence[str]]
 
@@ -103,8 +105,11 @@ def search_foils(
         new = []
         for video in block:
             dropped: Counter[str] = Counter()
-            new += finder.list_edits(video, dropped)
-            mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in dropped.items()]
+            found = finder.list_edits(video, dropped)
+            mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in (+dropped).items()]
+            if not found:
+                mined.rejected.append((video.video_id, NO_SWAP, "no possible foil is left"))
+            new += found
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, models.scorer), strict=True)]
         if settings.balanced:

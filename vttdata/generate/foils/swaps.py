@@ -216,9 +216,8 @@ def select_absent_rivals(
 
     @functools.cache
     def is_mentioned(noun: Noun) -> bool:
-        return bool({form.lower() for form, _ in noun.forms()} & video.words.keys()) or any(
-            lexicon.related(noun.name, name) for name in present
-        )
+        named = not lexicon.lower_forms(noun.name).isdisjoint(video.words)
+        return named or not lexicon.relatives(noun.name).isdisjoint(present)
 
     def exclusion_reason(noun: Noun, concept: Noun) -> str | None:
         unexplained = vague & lexicon.containing(noun.name) - lexicon.containing(concept.name)
@@ -296,7 +295,7 @@ def count_other_mentions(noun: Noun, lexicon: Lexicon, document: MentionSummary)
     """
     alike = {noun.name, *noun.alike, *(name for name in document.possible if noun.name in lexicon.nouns[name].alike)}
     mentions = sum(max(document.nouns.get(name, 0), 1) for name in document.possible & alike)
-    forms = {form.lower() for name in alike for form, _ in lexicon.nouns[name].forms()}
+    forms = frozenset().union(*map(lexicon.lower_forms, alike))
     return max(mentions, sum(document.words.get(form, 0) for form in forms)) - 1
 
 

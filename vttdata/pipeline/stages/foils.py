@@ -28,10 +28,10 @@ class Foils(WholeStage[VideoTexts, FoilPair]):
     """
 
     name = "foils"
-    version = 6
+    version = 7
     output = FoilPair
     id_column = "video_id"
-    reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"}) | {
+    reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "no_swap", "not_chosen"}) | {
         f"foil_{why}"
         for why in (
             "contradicted",

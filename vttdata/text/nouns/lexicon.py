@@ -116,6 +116,8 @@ class Lexicon:
             for name in noun.alike:
                 self._alike[name].add(noun.name)
         self._containing: dict[str, frozenset[str]] = {}
+        self._relatives: dict[str, frozenset[str]] = {}
+        self._lower_forms: dict[str, frozenset[str]] = {}
         self._rivals: dict[str, tuple[Noun, ...]] = {}
 
     def noun(self, form: str) -> tuple[Noun, bool] | None:
@@ -136,13 +138,32 @@ class Lexicon:
         They may if they are equal, hypernym and hyponym, or alike, or if one is alike to a hypernym of the other:
         with bread alike to dough, toast is dough too. A man and a woman never are.
         """
-        first, second = self._name(first), self._name(second)
-        above_first, above_second = self.containing(first), self.containing(second)
-        if first in above_second or second in above_first:
-            return True
-        if {self.nouns[first].gender, self.nouns[second].gender} == {"male", "female"}:
-            return False
-        return bool(self._alike[first] & above_second or self._alike[second] & above_first)
+        return self._name(second) in self.relatives(self._name(first))
+
+    def relatives(self, name: str) -> frozenset[str]:
+        """Return the names of all nouns that are `related` to a noun, itself included."""
+        if name not in self._relatives:
+            above, gender = self.containing(name), self.nouns[name].gender
+            alike = {other for each in self._alike[name] for other in self._contained[each]}
+            alike |= {other for each in above for other in self._alike[each]}
+            of_gender = {other for other in alike if {gender, self.nouns[other].gender} != {"male", "female"}}
+            self._relatives[name] = above | self._contained[name] | of_gender
+        return self._relatives[name]
+
+    @functools.cached_property
+    def _contained(self) -> Mapping[str, set[str]]:
+        """Name -> the names of all nouns that it contains, itself included; of a lexicon without contradictions."""
+        contained: defaultdict[str, set[str]] = defaultdict(set)
+        for name in self.nouns:
+            for hypernym in self.containing(name):
+                contained[hypernym].add(name)
+        return contained
+
+    def lower_forms(self, name: str) -> frozenset[str]:
+        """Return the surface forms of a noun, in lower case."""
+        if name not in self._lower_forms:
+            self._lower_forms[name] = frozenset(form.lower() for form, _ in self.nouns[name].forms())
+        return self._lower_forms[name]
 
     def containing(self, name: str) -> frozenset[str]:
         """Return the names of a noun and of all its direct and indirect hypernyms."""
@@ -174,6 +195,7 @@ class Lexicon:
         return known[0].name
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def _normalize(form: str) -> str:
     return " ".join(form.translate(_SAME_SPELLING).split()).lower()
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["Mention", "find_mentions", "load_pipeline", "mentions_of_annotation", "possible_nouns"]
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+# Texts whose mentions are kept, some 400 bytes each: foils need those of all captions four times, and those that a word
+# could name several times for the captions of one video.
+_MAX_CACHED_TEXTS = 1 << 18
+_MAX_CACHED_POSSIBLE = 1 << 13
 _REQUIRED_ANNOTATIONS = ("POS", "DEP")
 
 
@@ -34,12 +38,18 @@ def find_mentions(text: str, lexicon: Lexicon, *, pipeline: Language | None = No
     """
     if pipeline is not None:
         return find_by_pipeline(text, lexicon, pipeline)
-    return _rule_finder(lexicon).find(text)
+    return list(_find_by_rules(text, lexicon))
+
+
+@functools.lru_cache(maxsize=_MAX_CACHED_TEXTS)
+def _find_by_rules(text: str, lexicon: Lexicon) -> tuple[Mention, ...]:
+    return tuple(_rule_finder(lexicon).find(text))
 
 
 _rule_finder = functools.lru_cache(maxsize=4)(RuleFinder)
 
 
+@functools.lru_cache(maxsize=_MAX_CACHED_POSSIBLE)
 def possible_nouns(text: str, lexicon: Lexicon) -> frozenset[str]:
     """Return the names of all nouns that any word or expression of a text could name, doubtful ones included.
 

@@ -1,0 +1,499 @@
+"""What the video adds: scores of the same items in several conditions, and differences that are paired by item.
+
+Conditions are those of `vttdata.conditions.CONDITIONS`. The gain over the best single frame is the least of the
+differences to each single frame, and its interval goes from the least of their lower ends to the least of their upper
+ends. Of frames that are equally good one is best by chance, so that the gain itself is low by some standard error. In
+simulations (`benchmarks/stimuli.py`) this interval covers as often as those of plain differences, and the percentiles
+of a best frame that is chosen anew in each draw of sources do not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vttdata.conditions import CONDITIONS, SINGLE_FRAMES
+from vttdata.dataset.protocol_file import Protocol
+from vttdata.dataset.replace_folder import replace_folder
+from vttdata.errors import DescribeOSErrors, VttdataError, list_choices
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.estimates import Estimator
+from vttdata.evaluate.evaluation import EvaluationSettings, prepare_scoring, signature_of
+from vttdata.evaluate.items import Items
+from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
+from vttdata.evaluate.report import Estimate, format_interval, format_score, plain_values, report_folder
+from vttdata.evaluate.task import EvaluationTask, Scoring, guess_task, load_evaluation_task
+from vttdata.files.table_formats import align_columns, printable
+from vttdata.json_types import JsonObject
+from vttdata.statistics.arrays import Flags
+from vttdata.statistics.scores import ColumnScores
+
+BEST_FRAME = "best frame"
+"""Condition of the best single frame."""
+
+GAINS: Mapping[str, tuple[str, str]] = {
+    "visual": ("all", "text"),
+    "temporal": ("muted", BEST_FRAME),
+    "order": ("muted", "shuffled"),
+    "direction": ("muted", "reversed"),
+    "motion": ("muted", "frozen"),
+    "sound": ("all", "muted"),
+    "own video": ("all", "other"),
+    "visual, of frames": ("frames", "text"),
+    "temporal, of frames": ("frames", BEST_FRAME),
+    "order, of frames": ("frames", "shuffled-frames"),
+    "direction, of frames": ("frames", "reversed-frames"),
+}
+"""Gain -> the two conditions whose difference it is; ``all`` stands for ``muted`` where there is no such prediction."""
+
+NEEDING_VIDEO, NEEDING_TIME = "items-needing-video", "items-needing-time"
+_FOLDS = 5
+_PRIMARY = {"questions": "accuracy", "foils": "accuracy-half", "retrieval": "t2v/r@1", "captioning": "cider-d"}
+_REPORT, _ITEMS = "conditions.json", "items.jsonl"
+FOLDER = report_folder("scores by condition", _REPORT, _ITEMS, f"{NEEDING_VIDEO}.json", f"{NEEDING_TIME}.json")
+
+Columns = Mapping[str, ScoreColumn]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScores:
+    """Scores of one model.
+
+    Fields:
+        scores: condition -> score.
+        gains: gain -> difference, on the items that both of its conditions have.
+        groups: grouping, such as ``type`` -> group -> gain -> difference.
+    """
+
+    scores: Mapping[str, Estimate]
+    gains: Mapping[str, Estimate]
+    groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionsReport:
+    """Scores by condition of one or several models.
+
+    Fields:
+        dataset, version, config, split, task: what was scored.
+        metric: column of the scores.
+        signature: one line that names all that scores depend on.
+        models: name -> scores.
+        solved_by: number of models that must be right on an item without the video for it not to need the video.
+        filters: name of a list -> items that need the video, or more than one frame.
+        by_chance: name of a list -> number of items that models which guess would take out; only where that is known.
+        findings: sentences on what a reader of the scores should know.
+        columns: model -> condition -> values of all items.
+        items: what was predicted for.
+    """
+
+    dataset: str
+    version: str
+    config: str
+    split: str
+    task: str
+    metric: str
+    signature: str
+    models: Mapping[str, ModelScores]
+    solved_by: int
+    filters: Mapping[str, Protocol]
+    by_chance: Mapping[str, float]
+    findings: Sequence[str]
+    columns: Mapping[str, Columns] = field(repr=False)
+    items: Items = field(repr=False)
+
+    def as_json(self) -> JsonObject:
+        """Return plain values, without those of single items; NaN is None."""
+        names = [item.name for item in dataclasses.fields(self) if item.name not in ("columns", "items", "filters")]
+        plain: JsonObject = plain_values({name: getattr(self, name) for name in names})
+        filters = {
+            name: {"items": len(found.splits[self.split]), "of": len(self.items.ids), "protocol": found.label}
+            for name, found in self.filters.items()
+        }
+        return plain | {"filters": filters}
+
+    def as_text(self) -> str:
+        """Return the report for a terminal."""
+        head = f"{self.dataset} {self.version}, {self.task} on {self.config}/{self.split}: {self.metric} by condition"
+        parts = [f"{head}, {len(self.items.ids):,} items of {len(self.items.source_ids):,} sources."]
+        for name, model in self.models.items():
+            rows = [[name, "shown", "items", "score", "95 % interval"]]
+            rows += [
+                [condition, CONDITIONS[condition], f"{found.items:,}", *_cells(found)]
+                for condition, found in model.scores.items()
+            ]
+            parts.append(align_columns(rows, left=(0, 1)))
+            if model.gains:
+                table = [["gain", "difference of", "items", "gain", "95 % interval"]]
+                table += [
+                    [gain, " - ".join(self.compared(name, gain)), f"{found.items:,}", *_cells(found)]
+                    for gain, found in model.gains.items()
+                ]
+                parts.append(align_columns(table, left=(0, 1)))
+            for grouping, groups in model.groups.items():
+                shown = list(model.gains)[:5]
+                table = [[f"by {grouping}", "items", *shown]]
+                for group, gains in groups.items():
+                    number = max((found.items for found in gains.values()), default=0)
+                    cells = (format_score(gains[gain].score) if gain in gains else "-" for gain in shown)
+                    table.append([group, f"{number:,}", *cells])
+                parts.append(align_columns(table))
+        for name, found in self.filters.items():
+            kept, number = len(found.splits[self.split]), len(self.items.ids)
+            chance = self.by_chance.get(name)
+            guessed = f"; {chance:,.1f} would go if all models guessed" if chance is not None else ""
+            parts.append(f"{name}: {kept:,} of {number:,} items ({found.label}){guessed}.")
+        if self.findings:
+            parts.append("\n".join(map(printable, self.findings)))
+        return "\n\n".join([*parts, f"Signature: {printable(self.signature)}"])
+
+    def compared(self, model: str, gain: str) -> tuple[str, str]:
+        """Return the two conditions whose difference a gain of a model is."""
+        more, less = GAINS[gain]
+        return _whole(self.columns[model], more), less
+
+    def write(self, folder: Path) -> None:
+        """Write the report, the values of every item, and the lists of items as protocol files; replace earlier ones.
+
+        Raises:
+            VttdataError: if the folder holds anything else, or cannot be written.
+        """
+        with DescribeOSErrors(f"{folder}: cannot be written"), replace_folder(folder, FOLDER) as partial:
+            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
+            (partial / _REPORT).write_text(content, encoding="utf-8", newline="\n")
+            for name, found in self.filters.items():
+                found.write(partial / f"{name}.json")
+            with (partial / _ITEMS).open("w", encoding="utf-8", newline="\n") as stream:
+                for model, columns in self.columns.items():
+                    for condition, column in columns.items():
+                        ids = (self.items.ids[index] for index in column.items)
+                        for item, value in zip(ids, column.scores.items.tolist(), strict=True):
+                            row = {"item": item, "model": model, "condition": condition, "value": value}
+                            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def evaluate_conditions(
+    dataset: Path,
+    folders: Sequence[Path],
+    *,
+    split: str | None = None,
+    metrics: Sequence[str] = (),
+    solved_by: int | None = None,
+    settings: EvaluationSettings | None = None,
+) -> ConditionsReport:
+    """Score predictions of models by condition, and estimate what the video adds.
+
+    Args:
+        dataset: dataset folder.
+        folders: of a model's predictions, a file for each condition (see `find_models`), or of such folders.
+        split: by default ``test``, or the only one.
+        metrics: a column, by default the accuracy, recall at 1 of text-to-video retrieval, or CIDEr-D.
+        solved_by: number of models that must be right on an item for the lists; by default all of them.
+        settings: how predictions are read and scored. Items without a prediction are left out of its condition.
+
+    Raises:
+        VttdataError: if a folder or file cannot be read, or predictions are about other items.
+    """
+    settings, models = settings or EvaluationSettings(), find_models(folders)
+    name = settings.task or guess_task(dataset, next(iter(next(iter(models.values())).values())), None)
+    task = load_evaluation_task(name)
+    metric = choose_metric(name, metrics)
+    scoring = prepare_conditions(dataset, name, metric, split, settings)
+    # What is no prediction of single items must be complete.
+    lenient = dataclasses.replace(scoring, rule=MatchRule("worst", scoring.rule.unknown))
+    columns: dict[str, dict[str, ScoreColumn]] = {model: {} for model in models}
+    findings = list(scoring.items.notes)
+    for model, files in models.items():
+        for condition in filter(files.__contains__, CONDITIONS):
+            predictions = task.read_predictions(files[condition], lenient)
+            rule = lenient if isinstance(predictions, Matched) else scoring
+            column, notes = score_predictions(task, rule, predictions, metric, str(files[condition]))
+            columns[model][condition] = column
+            findings += [f"{model}, {condition}: {note}" for note in notes]
+    return report_conditions(scoring, columns, metric, solved_by, settings, findings)
+
+
+def prepare_conditions(
+    dataset: Path, task: str, metric: str, split: str | None, settings: EvaluationSettings
+) -> Scoring:
+    """Return what predictions of a task are scored with in every condition."""
+    loaded = load_evaluation_task(task)
+    items = loaded.read_items(dataset, config=settings.config or loaded.default_config, split=split)
+    return prepare_scoring(task, dataset, items, [metric] if loaded.default_metrics else (), settings, {})
+
+
+def choose_metric(task: str, metrics: Sequence[str]) -> str:
+    """Return the one column that is scored.
+
+    Raises:
+        VttdataError: if several are named, or none and the task has no default.
+    """
+    if len(metrics) > 1 or (not metrics and task not in _PRIMARY):
+        raise VttdataError("Scores by condition are those of one metric; name one with --metric.")
+    return metrics[0] if metrics else _PRIMARY[task]
+
+
+def find_models(folders: Sequence[Path]) -> dict[str, dict[str, Path]]:
+    """Return model -> condition -> file of predictions; a folder of files is a model, one of folders has several.
+
+    A file is named after its condition, ``first.jsonl``, or ends in it, as the logs of tasks that `vttdata export
+    --stimuli` writes do.
+
+    Raises:
+        VttdataError: if a folder has no predictions, a file is of no condition, or a condition has two.
+    """
+    found: dict[str, dict[str, Path]] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise VttdataError(f"{folder}: is not a folder of predictions, one file for each condition.")
+        inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        for each in inner or [folder]:
+            if each.name in found:
+                raise VttdataError(f"{each}: another model is called {each.name!a} too; rename a folder.")
+            found[each.name] = _condition_files(each)
+    return found
+
+
+def _condition_files(folder: Path) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or not path.is_file():
+            continue
+        stem = re.sub(r"[\W_]+", "-", path.stem)
+        fitting = [name for name in CONDITIONS if stem == name or stem.endswith(f"-{name}")]
+        if not fitting:
+            raise VttdataError(f"{path}: is named after no condition; choose from {list_choices(stem, CONDITIONS)}.")
+        condition = max(fitting, key=len)
+        if condition in files:
+            raise VttdataError(f"{path}: {files[condition].name} holds predictions in '{condition}' too.")
+        files[condition] = path
+    if not files:
+        raise VttdataError(f"{folder}: holds no predictions, a file for each condition, such as first.jsonl.")
+    return files
+
+
+def score_predictions(
+    task: EvaluationTask, scoring: Scoring, predictions: Any, metric: str, location: str
+) -> tuple[ScoreColumn, list[str]]:
+    """Return the column of predictions on the items that they are about, and sentences on those that count for nothing.
+
+    Raises:
+        VttdataError: if there is no such column, it is no mean of which more is better, or nothing is predicted.
+    """
+    scored = task.score(predictions, scoring)
+    if metric not in scored.columns:
+        choices = list_choices(metric, scored.columns)
+        raise VttdataError(f"{location}: has no score {metric!a}; choose from {choices}.")
+    column, notes = scored.columns[metric], []
+    if not isinstance(column.scores, ColumnScores) or column.lower_is_better:
+        raise VttdataError(f"{metric} is no mean or sum over items of which more is better; choose another metric.")
+    if unread := scored.answers.get("not_understood"):
+        notes.append(f"{unread:,} answers, which no rule understood, are wrong.")
+    if isinstance(predictions, Matched):
+        given = np.array([value is not None for value in predictions.values])
+        if not given.any():
+            raise VttdataError(f"{location}: has no prediction for any item.")
+        column = _restrict(column, given)
+        if not given.all():
+            notes.append(
+                f"{(~given).sum():,} of {len(given):,} items have no prediction and are left out of this condition and "
+                "of its differences."
+            )
+    return column, notes
+
+
+def report_conditions(
+    scoring: Scoring,
+    columns: Mapping[str, Columns],
+    metric: str,
+    solved_by: int | None,
+    settings: EvaluationSettings,
+    findings: Sequence[str] = (),
+) -> ConditionsReport:
+    """Estimate the scores and gains of models from their columns, model -> condition -> column.
+
+    Raises:
+        VttdataError: if `solved_by` is more than the number of models, or less than 1.
+    """
+    items, needed = scoring.items, len(columns) if solved_by is None else solved_by
+    if not 1 <= needed <= len(columns):
+        raise VttdataError(f"--solved-by is {needed}, but there are {len(columns):,} models.")
+    estimator, notes = Estimator(items, settings.seed, settings.draws), list(findings)
+    models = {}
+    for name, of_model in columns.items():
+        models[name] = estimate_gains(estimator, of_model)
+        lacking = [gain for gain in GAINS if gain not in models[name].gains]
+        if lacking and len(of_model) > 1:
+            notes.append(f"{name}: not computed, for want of predictions in their conditions: {', '.join(lacking)}.")
+    if len(items.source_ids) == 1:
+        notes.append("All items are of one source, so there are no intervals.")
+    filters, by_chance = _find_filters(items, scoring.task, columns, needed, notes)
+    stated = {
+        "metric": metric,
+        "conditions": "+".join(dict.fromkeys(name for each in columns.values() for name in each)),
+    }
+    complete = ItemCounts(len(items.ids), len(items.ids))
+    return ConditionsReport(
+        dataset=items.dataset,
+        version=items.version,
+        config=items.config,
+        split=items.split,
+        task=scoring.task,
+        metric=metric,
+        signature=signature_of(items, scoring.task, complete, scoring.metrics, stated),
+        models=models,
+        solved_by=needed,
+        filters=filters,
+        by_chance=by_chance,
+        findings=notes,
+        columns=columns,
+        items=items,
+    )
+
+
+def estimate_gains(estimator: Estimator, columns: Columns) -> ModelScores:
+    """Estimate the scores of a model's columns, by condition, and its gains, on all items and by group."""
+    items = estimator.items
+    pairs: dict[tuple[str, str], tuple[ScoreColumn, ScoreColumn]] = {}
+    for gain, (more, less) in GAINS.items():
+        first = columns.get(more if gain == "sound" else _whole(columns, more))
+        for condition in SINGLE_FRAMES if less == BEST_FRAME else (less,):
+            second = columns.get(condition)
+            if first is None or second is None:
+                continue
+            both = _flags(first, items) & _flags(second, items)
+            if both.any():
+                pairs[gain, condition] = _restrict(first, both), _restrict(second, both)
+    selections: dict[tuple[str, str], Flags] = {("", ""): np.ones(len(items.ids), np.bool_)}
+    selections |= {
+        (grouping, group): flags for grouping, groups in estimator.groups().items() for group, flags in groups.items()
+    }
+    groups: dict[str, dict[str, dict[str, Estimate]]] = {}
+    for (grouping, group), differences in estimator.differences(pairs, selections).items():
+        groups.setdefault(grouping, {})[group] = _combine(differences)
+    gains = groups.pop("")[""]
+    return ModelScores(estimator.estimate(columns), gains, groups if gains else {})
+
+
+def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estimate]:
+    """Return gains from differences, by gain and condition: the least one where a gain is to the best of several."""
+    by_gain: dict[str, list[Estimate]] = {}
+    for (gain, _), found in differences.items():
+        by_gain.setdefault(gain, []).append(found)
+    return {
+        gain: Estimate(
+            min(each.score for each in found),
+            min(each.low for each in found),
+            min(each.high for each in found),
+            min(each.items for each in found),
+        )
+        for gain, found in by_gain.items()
+    }
+
+
+def _find_filters(
+    items: Items, task: str, columns: Mapping[str, Columns], needed: int, notes: list[str]
+) -> tuple[dict[str, Protocol], dict[str, float]]:
+    """Return the lists of items that need the video, and more than one frame, and what guessing would take out."""
+    if task == "captioning":
+        return {}, {}
+    filters, by_chance = {}, {}
+    solved = np.zeros(len(items.ids), dtype=int)
+    chance = _chances(items, task)
+    tried: list[list[str]] = []
+    for name, of_model in columns.items():
+        tried.append([each for each in ("text", *SINGLE_FRAMES) if each in of_model])
+        if "text" not in of_model:
+            notes.append(f"{name}: has no predictions in 'text', so it takes no item out of {NEEDING_VIDEO}.")
+    for title, conditions in ((NEEDING_VIDEO, ("text",)), (NEEDING_TIME, ("text", *SINGLE_FRAMES))):
+        used = [[each for each in names if each in conditions] for names in tried]
+        if not any(used) or (title == NEEDING_TIME and not any(set(names) & set(SINGLE_FRAMES) for names in used)):
+            continue
+        solved = np.zeros(len(items.ids), dtype=int)
+        for of_model, names in zip(columns.values(), used, strict=True):
+            right = np.zeros(len(items.ids), np.bool_)
+            for each in names:
+                right |= _right(of_model[each], items)
+            solved += right
+        kept = [name for name, number in zip(items.ids, solved.tolist(), strict=True) if number < needed]
+        if not kept:
+            notes.append(f"{title}: no item is left.")
+            continue
+        shown = " or ".join(conditions)
+        about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": table_of(items)}
+        about["description"] = f"Items on which fewer than {needed} of {len(columns)} models are right by {shown}."
+        about["models"] = list(columns)
+        filters[title] = Protocol(title, {items.split: kept}, about)
+        if chance is not None:
+            by_chance[title] = float(sum(_binomial_tail(chance, [len(names) for names in used], needed)))
+    return filters, by_chance
+
+
+def table_of(items: Items) -> str:
+    """Return the table of a dataset that items come from."""
+    if items.questions:
+        return "questions"
+    return ("paragraphs" if items.text_spans else "foils") if items.truths else "clips"
+
+
+def _chances(items: Items, task: str) -> list[float] | None:
+    """Return how often guessing is right on each item; None where that is not known."""
+    if task == "foils":
+        return [0.5] * len(items.ids)
+    if task == "retrieval":
+        return [1 / len(items.ids)] * len(items.ids)
+    return [1 / len(asked.choices.options) for asked in items.questions] if items.questions else None
+
+
+def _binomial_tail(chance: Iterable[float], tries: Sequence[int], needed: int) -> Iterable[float]:
+    """Yield for each item the probability that so many models that guess are right, with several tries each."""
+    for share in chance:
+        reached = np.zeros(len(tries) + 1)
+        reached[0] = 1.0
+        for number in tries:
+            once = 1 - (1 - share) ** number
+            reached[1:] = reached[1:] * (1 - once) + reached[:-1] * once
+            reached[0] *= 1 - once
+        yield float(reached[needed:].sum())
+
+
+def _right(column: ScoreColumn, items: Items) -> Flags:
+    """Return the items all of whose rows are right; those without a row are not."""
+    right = _flags(column, items)
+    right[column.items[column.scores.items < 1]] = False
+    return right
+
+
+def _flags(column: ScoreColumn, items: Items) -> Flags:
+    flags = np.zeros(len(items.ids), np.bool_)
+    flags[column.items] = True
+    return flags
+
+
+def _restrict(column: ScoreColumn, kept: Flags) -> ScoreColumn:
+    """Return the rows of a column whose items are flagged."""
+    rows, scores = kept[column.items], _means(column)
+    queries = None if column.queries is None else [name for name, row in zip(column.queries, rows, strict=True) if row]
+    chosen = ColumnScores(scores.items[rows], scores.statistics[rows], scores.formula)
+    return dataclasses.replace(column, scores=chosen, items=column.items[rows], queries=queries)
+
+
+def _means(column: ScoreColumn) -> ColumnScores:
+    assert isinstance(column.scores, ColumnScores)
+    return column.scores
+
+
+def _whole(columns: Columns, condition: str) -> str:
+    """Return ``all`` in place of ``muted`` where there are no predictions without sound."""
+    return "all" if condition == "muted" and "muted" not in columns else condition
+
+
+def _cells(found: Estimate) -> tuple[str, str]:
+    return format_score(found.score), format_interval(found.low, found.high)
