@@ -122,7 +122,8 @@ def decide(known: Known, *, assigned: bool, seed: int, number: int = 300, rounds
             drawn = rows[np.argsort(place[rows])][: counts[system]]
             rated[drawn] = known.people[drawn]
             used += len(drawn)
-        parts.append(correct_means(known.judge, rated, known.systems, known.videos, target="items"))
+        power = np.array([mean.power for mean in parts[0].means]) if parts else None
+        parts.append(correct_means(known.judge, rated, known.systems, known.videos, target="items", power=power))
         pooled = pool_rounds(parts)
         pairs = {pair: pooled.difference(*pair) for pair in itertools.combinations(range(systems), 2)}
         p = holm({str(pair): value.p for pair, value in pairs.items() if not math.isnan(value.p)})

@@ -17,6 +17,8 @@ from vttdata.statistics.arrays import Floats, Integers
 from vttdata.statistics.corrected_means import MeanEstimate
 
 LEVEL = 0.05
+LEAST_OF_ROUND = 2
+"""Ratings of every system in a round, of which one would not tell how far ratings differ."""
 # Share of the ratings that is spread evenly, so that no system is left without any, and how often the need of the
 # system that needs least an undecided one can count.
 _EVEN_SHARE = 0.1
@@ -50,8 +52,8 @@ def assign_ratings(undecided: Sequence[tuple[int, int, MeanEstimate]], systems: 
         ratings: number of ratings.
 
     Returns:
-        Ratings of each system, ``(systems,)``, of which none is 0 unless there are fewer ratings than systems; all but
-        the even share goes to systems of undecided pairs.
+        Ratings of each system, ``(systems,)``, at least `LEAST_OF_ROUND` if there are enough; all but the even share
+        goes to systems of undecided pairs.
     """
     if not undecided:
         return assign_evenly(systems, ratings)
@@ -62,7 +64,7 @@ def assign_ratings(undecided: Sequence[tuple[int, int, MeanEstimate]], systems: 
         need[[first, second]] = np.maximum(need[[first, second]], ratio)
     need = np.minimum(need, max(float(need[need > 0].min()), 1e-12) * _MAX_NEED)
     need = np.where(need > 0, 1.0, 0.0) if not np.isfinite(need).all() else need
-    even = assign_evenly(systems, max(math.ceil(ratings * _EVEN_SHARE), min(systems, ratings)))
+    even = assign_evenly(systems, max(math.ceil(ratings * _EVEN_SHARE), min(LEAST_OF_ROUND * systems, ratings)))
     exact = need / need.sum() * (ratings - int(even.sum()))
     # Ratings that rounding down leaves go to the largest remainders.
     counts = np.floor(exact).astype(np.int64)

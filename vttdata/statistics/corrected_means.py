@@ -9,6 +9,7 @@ group, the fewer ratings are needed. Several judges correct together, with a pow
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ class CorrectedMean:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Influence:
-    """Value of an estimate, and by how much each source moves it, ``(sources,)``, corrected for fitted parameters."""
+    """Value of an estimate, by how much each source moves it, ``(sources,)``, and how many parameters were fitted."""
 
     value: float
     by_source: Floats
@@ -87,12 +88,17 @@ class _Influence:
             max(self.parameters, other.parameters),
         )
 
+    def correction(self) -> float:
+        """Return by how much errors are larger than they look after the fit; NaN where nothing is left to judge by."""
+        number = int(self.sources.sum())
+        return math.sqrt(number / (number - self.parameters)) if number > self.parameters else math.nan
+
     def estimate(self) -> MeanEstimate:
         number = int(self.sources.sum())
         freedom = number - self.parameters
-        if number < LEAST_RATINGS:
+        error = math.sqrt(float((self.by_source**2).sum())) * self.correction()
+        if number < LEAST_RATINGS or math.isnan(error):
             return MeanEstimate(self.value, math.nan, math.nan, math.nan, math.nan)
-        error = math.sqrt(float((self.by_source**2).sum()) * number / freedom)
         if error == 0:
             return MeanEstimate(self.value, self.value, self.value, math.nan if self.value == 0 else 0.0, 0.0)
         t = scipy_stats().t
@@ -150,8 +156,9 @@ def correct_means(
         groups: group of each item, from 0, each of which has at least one rated item.
         sources: original video of each item, from 0.
         target: what the means are of.
-        power: of each judge, ``(k,)``, used for all groups; by default those of each group that make its standard error
-            smallest where items are independent (0 is people alone, 1 the first paper's estimate on a common scale).
+        power: of each judge, ``(k,)``, used for all groups, or of each group and judge, ``(groups, k)``; by default
+            those of each group that make its standard error smallest where items are independent (0 is people alone, 1
+            the first paper's estimate on a common scale).
 
     Raises:
         ValueError: if a group has no rated item, or a score of the judge is not finite.
@@ -166,7 +173,8 @@ def correct_means(
         rows = groups == group
         if np.isnan(people[rows]).all():
             raise ValueError(f"group {group} has no rated item")
-        made.append(_make_group(judges[rows], people[rows], sources[rows], number, target, power))
+        of_group = power[group] if power is not None and power.ndim == 2 else power
+        made.append(_make_group(judges[rows], people[rows], sources[rows], number, target, of_group))
     return CorrectedMeans([group.mean() for group in made], made)
 
 
@@ -174,7 +182,8 @@ def pool_rounds(rounds: Sequence[CorrectedMeans]) -> CorrectedMeans:
     """Return the means of several rounds of ratings, in each of which items of every group were drawn from all of them.
 
     A round counts by its number of ratings of the group. Groups and sources have the same numbers in all rounds, and
-    what was drawn in a round may depend on earlier ones.
+    what was drawn in a round may depend on earlier ones, and so may the powers. A group of which a round has one rating
+    has no interval.
     """
     groups = []
     for parts in zip(*(one._groups for one in rounds), strict=True):
@@ -194,11 +203,14 @@ def pool_rounds(rounds: Sequence[CorrectedMeans]) -> CorrectedMeans:
 
 
 def _pool(parts: Sequence[_Influence], shares: Sequence[float]) -> _Influence:
-    return _Influence(
-        sum(share * part.value for part, share in zip(parts, shares, strict=True)),
-        np.sum([share * part.by_source for part, share in zip(parts, shares, strict=True)], axis=0),
-        np.logical_or.reduce([part.sources for part in parts]),
-        max(part.parameters for part in parts),
+    sources = np.logical_or.reduce([part.sources for part in parts])
+    pooled = _Influence(0.0, np.zeros(len(sources)), sources, 1)
+    # Each round is corrected for its own fitted parameters, in place of the correction of the estimate.
+    lengths = [share * part.correction() / pooled.correction() for part, share in zip(parts, shares, strict=True)]
+    return dataclasses.replace(
+        pooled,
+        value=sum(share * part.value for part, share in zip(parts, shares, strict=True)),
+        by_source=np.sum([length * part.by_source for part, length in zip(parts, lengths, strict=True)], axis=0),
     )
 
 

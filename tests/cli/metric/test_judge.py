@@ -331,7 +331,7 @@ def test_assignments_never_replace_another_file(study: Study, run: Run, refusal:
 
 def test_a_round_has_a_caption_of_every_system_for_one_judge(study: Study, refusal: Callable[..., str]) -> None:
     file = study.folder / "next.csv"
-    assert "each of 3 systems needs a caption" in refusal("--verdicts", study.table(), "--assign", file, "--number", 2)
+    assert "each of 3 systems needs 2 captions" in refusal("--verdicts", study.table(), "--assign", file, "--number", 2)
     others = [[*row[:3], "other-judge", "2026-01-31", *row[5:]] for row in study.verdicts]
     table = study.table([*study.verdicts, *others])
     assert "has 2 judges" in refusal(study.people, "--verdicts", table, "--assign", file)

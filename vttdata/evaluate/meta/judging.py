@@ -440,14 +440,9 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
     rows = scored & np.isin(every, names)
     number_of = {name: number for number, name in enumerate(names)}
     groups = np.array([number_of.get(name, -1) for name in every], dtype=np.int64)
-    sources = _number_sources(tables)
-    by_round = []
-    for number in range(len(rounds)):
-        of_round = rows & (round_of == number)
-        by_round.append(
-            correct_means(scores[of_round], people[of_round], groups[of_round], sources[of_round], target=target)
-        )
-    means = pool_rounds(by_round) if len(rounds) > 1 else by_round[0]
+    means = _correct_rounds(
+        scores[rows], people[rows], groups[rows], _number_sources(tables)[rows], round_of[rows], target
+    )
     combined = scores[:, 0].copy()
     if scores.shape[1] > 1:
         powers = np.array([mean.power for mean in means.means])
@@ -477,6 +472,18 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
         notes.append(next_round.write(captions, names, counts, len(rounds), len(undecided)))
     name = tables[0].name if len(tables) == 1 else f"{tables[0].name} and {len(tables) - 1} more rounds"
     return CorrectedSet(name, judge, human, agreement, length, systems, differences, notes)
+
+
+def _correct_rounds(
+    scores: Floats, people: Floats, groups: Integers, sources: Integers, round_of: Integers, target: Target
+) -> CorrectedMeans:
+    """Return the means of rows of all rounds; later rounds may have few ratings, and take the powers of the first."""
+    by_round: list[CorrectedMeans] = []
+    for number in range(int(round_of.max()) + 1):
+        parts = (values[round_of == number] for values in (scores, people, groups, sources))
+        power = np.array([mean.power for mean in by_round[0].means]) if by_round else None
+        by_round.append(correct_means(*parts, target=target, power=power))
+    return pool_rounds(by_round) if len(by_round) > 1 else by_round[0]
 
 
 def _number_sources(tables: Sequence[JudgmentTable]) -> Integers:

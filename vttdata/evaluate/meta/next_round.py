@@ -14,7 +14,7 @@ from vttdata.files.csv_safety import escape_formula
 from vttdata.files.output_file import write_whole
 from vttdata.ids import digest
 from vttdata.statistics.arrays import Integers
-from vttdata.statistics.assignment import assign_evenly
+from vttdata.statistics.assignment import LEAST_OF_ROUND, assign_evenly
 
 COLUMNS = ("system", "video_id", "caption", "round", "probability")
 
@@ -59,9 +59,10 @@ class NextRound:
             )
         if counts is None:
             return f"The order of all systems is decided after {rounds} rounds; nothing was written into {self.file}."
-        if self.ratings < len(systems):
+        if self.ratings < LEAST_OF_ROUND * len(systems):
             raise VttdataError(
-                f"--number is {self.ratings:,}, but in every round each of {len(systems):,} systems needs a caption."
+                f"--number is {self.ratings:,}, but in every round each of {len(systems):,} systems needs "
+                f"{LEAST_OF_ROUND} captions."
             )
         videos_of: dict[str, dict[str, str]] = {name: {} for name in systems}
         for system, video, text in captions:
