@@ -24,6 +24,9 @@ from vttdata.evaluate.task import load_evaluation_task
 from vttdata.statistics.bootstrap import draw_sources
 from vttdata.statistics.scores import ColumnScores
 
+# Their datasets are built.
+pytestmark = pytest.mark.not_on("win32")
+
 NUMBER = 12
 
 

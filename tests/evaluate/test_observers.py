@@ -17,6 +17,9 @@ from vttdata.dataset.parquet import write_rows
 from vttdata.evaluate.observers import SEEING, assign_folds, describe_stimulus
 from vttdata.records import arrow_schema, to_row
 
+# Their datasets are built.
+pytestmark = pytest.mark.not_on("win32")
+
 COLOURS = {"red": (200, 30, 30), "green": (30, 200, 30), "blue": (30, 30, 200), "grey": (90, 90, 90)}
 
 

@@ -18,6 +18,8 @@ from vttdata.recipe.published import ALLOWED, is_allowed, load_foreign_recipe
 SHOWN = {
     *("name", "version", "licence", "licence.*", "language", "description", "citation", "date", "allow_leaks"),
     *("columns.*", "collect.columns.*", "captions.columns.*", "captions.language", "paper.*.why", "folders.*"),
+    *("responsible.limitations", "responsible.biases", "responsible.sensitive", "responsible.uses"),
+    *("responsible.social_impact", "responsible.derived_from.*", "split.after"),
 }
 HOSTILE = ("/etc/passwd", "pip", "http://127.0.0.1:9/{query}")
 

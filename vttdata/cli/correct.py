@@ -18,7 +18,10 @@ from vttdata.cli.options import FILE, Command, dataset_argument, option
         "VIDEO#SEN_ID of a caption or query; a field is captions.caption, clips.category, clips.start, clips.end, "
         "questions.question, questions.options, questions.answer, moments.starts and so on."
     ],
-    examples=["vttdata correct vttdata/demo --errata errata.csv", "vttdata diff published vttdata/demo"],
+    examples=[
+        "vttdata correct vttdata/demo --errata errata.csv",
+        "vttdata correct vttdata/msrvtt --errata errata.csv --out corrected",
+    ],
 )
 @dataset_argument
 @option("--errata FILE", "Table of corrections (CSV, TSV, JSON).", type=FILE, required=True)

@@ -176,11 +176,14 @@ def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, 
     assert done.returncode == 0
     sizes = {path.relative_to(dataset).as_posix(): path.stat().st_size for path in dataset.rglob("*.*")}
     lines = done.stdout.splitlines()
-    assert {tuple(line.split()) for line in lines[:-2]} == {
+    assert {tuple(line.split()) for line in lines[:-3]} == {
         ("added", name, f"{size:,}", "bytes") for name, size in sizes.items()
     }
     total = f"{len(sizes)} added files, {sum(sizes.values()):,} bytes to send"
-    assert lines[-2:] == [f"{NAME}, version 1.0.0: a new private repository, {total}", "Nothing was changed."]
+    version, note, end = lines[-3:]
+    assert (version, end) == (f"{NAME}, version 1.0.0: a new private repository, {total}", "Nothing was changed.")
+    assert note.startswith("note")
+    assert {"rai:dataBiases", "rai:dataSocialImpact"} < set(note.replace(",", " ").split())
     assert done.stderr == (
         "vttdata: There is no token, so the Hub was not asked: this is what a first publish would send. To compare it "
         "with what is published, log in with 'hf auth login', or set HF_TOKEN.\n"
