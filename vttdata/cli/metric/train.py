@@ -81,6 +81,7 @@ def command(
 
     A caption and its references are embedded, and a regression on their products predicts people's
     score. The encoder is any one of HuggingFace, fine-tuned or frozen, or a small one from scratch.
+    A cross-encoder reads both in one sequence.
     """
     from vttdata.evaluate.learned.training import JudgedCaptions, TrainingSettings, train_metric, verdict
     from vttdata.evaluate.meta.fusion import year_of
