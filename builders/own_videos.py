@@ -42,7 +42,7 @@ from vttdata.pipeline.stages.captions import (
     group_raw_captions,
 )
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
-from vttdata.pipeline.stages.split import DrawClips, KeepOne, NearDuplicates, Split
+from vttdata.pipeline.stages.split import DrawClips, KeepOne, NearDuplicates, RefuseCopies, Split
 from vttdata.pipeline.stages.videos import (
     Clips,
     Cut,
@@ -137,6 +137,8 @@ def build(recipe: Recipe, run: Build) -> None:
     run.keep_only(features.parent, {features.name})
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
+    if run.tombstones.fingerprints:
+        sources = run.stage(RefuseCopies(tuple(sorted(run.tombstones.fingerprints.items()))), sources, len(sources))
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, features), sources, len(sources))
     clips = find_clips(recipe, run, sources, shots)
@@ -406,4 +408,8 @@ def make_split_stage(
     uploaders: dict[str, str] = {}
     if "uploader" in settings.together:
         uploaders = {source.source_id: source.uploader for source in sources if source.uploader}
-    return Split(settings, recipe.seed, tuple(sorted(pins.items())), pairs, tuple(sorted(uploaders.items())))
+    uploaded: dict[str, str] = {}
+    if settings.after is not None:
+        uploaded = {source.source_id: source.uploaded for source in sources if source.uploaded}
+    known = (tuple(sorted(facts.items())) for facts in (uploaders, uploaded))
+    return Split(settings, recipe.seed, tuple(sorted(pins.items())), pairs, *known)

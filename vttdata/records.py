@@ -67,6 +67,8 @@ class Candidate:
         spans: clips that the list names.
         stamp: size and modification time of a local file, so that a changed file makes results stale; not written to
             any table.
+        uploaded: day on which it was published, YYYY-MM-DD, as the list states it.
+        synthetic: whether a program made it, as the list states it.
     """
 
     kind: Literal["file", "url"]
@@ -78,6 +80,8 @@ class Candidate:
     licence: str | None = None
     spans: tuple[Span, ...] = ()
     stamp: str = ""
+    uploaded: str | None = None
+    synthetic: bool | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -153,6 +157,8 @@ class Source:
         query: search query that found it.
         spans: clips that the list names.
         stated_seconds: duration as annotations state it.
+        uploaded: day on which it was published, YYYY-MM-DD, as a list or the site states it.
+        synthetic: whether a program made it, as a list states it; never guessed.
     """
 
     source_id: str
@@ -172,6 +178,8 @@ class Source:
     measure: Measure | None = None
     stated_seconds: float | None = None
     fingerprint: Fingerprint | None = None
+    uploaded: str | None = None
+    synthetic: bool | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -252,7 +260,13 @@ class Clip:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Caption:
-    """Sentence about a clip. `author` is ``human`` or a system's name."""
+    """Sentence about a clip.
+
+    Fields:
+        author: ``human``, or the name of a system.
+        revision, prompt: of a system its revision, and the prompt or a digest of it.
+        verified_by: person who checked it; None where nobody did.
+    """
 
     video_id: str
     sen_id: int
@@ -260,6 +274,9 @@ class Caption:
     annotator: str | None = None
     language: str = "en"
     author: str = "human"
+    revision: str | None = None
+    prompt: str | None = None
+    verified_by: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

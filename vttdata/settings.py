@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le
@@ -28,6 +29,29 @@ class Strict:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Responsible(Strict):
+    """What only the makers of a dataset can say of it, for its card and its Croissant description.
+
+    Fields:
+        limitations: what it cannot be used for, beyond what the build finds by itself.
+        biases: whom and what it shows more or less than there is.
+        sensitive: personal or sensitive information in it, or that there is none.
+        uses: what it was made for, and what it was tested for.
+        social_impact: what good and harm may come of its use.
+        synthetic: whether videos or texts in it were made by a program, where its tables do not say so.
+        derived_from: addresses or names of the datasets and collections that it was made from.
+    """
+
+    limitations: str | None = None
+    biases: str | None = None
+    sensitive: str | None = None
+    uses: str | None = None
+    social_impact: str | None = None
+    synthetic: bool | None = None
+    derived_from: tuple[str, ...] = ()
 
 
 def environment_number(name: str, default: int, unit: str) -> int:

@@ -17,7 +17,10 @@ from tests.dataset.conftest import Material, contents, load, written_foils
 from tests.helpers.needs import library
 from vttdata.dataset import OfficialLayout, find_damage
 from vttdata.dataset.manifest import read_dataset_manifest
+from vttdata.dataset.metadata import AttritionRow
+from vttdata.publish.release_checks import missing_properties
 from vttdata.records import Concepts, Degraded
+from vttdata.settings import Responsible
 
 REQUIRED = ("@context", "@type", "conformsTo", "name", "description", "license", "url", "creator", "datePublished")
 """By the specification, of every dataset; the validator says nothing when most of them are missing."""
@@ -111,6 +114,71 @@ def test_validator_passes_with_licence_and_date(
     with caplog.at_level(logging.WARNING):
         rows_of(opened(tmp_path / "d"), "clips")
     assert not caplog.records
+
+
+RESPONSIBLE = Responsible(
+    limitations="It shows drawings only.",
+    biases="Circles are as frequent as squares.",
+    sensitive="None: nobody is shown.",
+    uses="Made for tests of captioning.",
+    social_impact="None is known.",
+    derived_from=("https://example.org/drawings", "a folder of drawings"),
+)
+
+
+def test_complete_recipe_gives_what_venues_ask_for(material: Material, tmp_path: Path) -> None:
+    reference_library()
+    sources = [dataclasses.replace(source, synthetic=True) for source in material.sources]
+    about = dataclasses.replace(
+        material.metadata,
+        licence="cc-by-4.0",
+        date="2026-11-21",
+        citation="@misc{x}",
+        attrition=[AttritionRow("probe", "sources", 5, 4, "1 empty")],
+        inputs={"captions.csv": "0" * 64},
+        responsible=RESPONSIBLE,
+    )
+    material.write(tmp_path / "d", metadata=about, sources=sources)
+    content = json.loads((tmp_path / "d/croissant.json").read_text())
+    assert missing_properties(tmp_path / "d") == []
+    assert content["@context"]["prov"] == "http://www.w3.org/ns/prov#"
+    assert content["rai:dataBiases"] == RESPONSIBLE.biases
+    assert content["rai:personalSensitiveInformation"] == RESPONSIBLE.sensitive
+    assert content["rai:dataUseCases"] == RESPONSIBLE.uses
+    assert content["rai:dataSocialImpact"] == RESPONSIBLE.social_impact
+    assert content["rai:hasSyntheticData"] is True
+    assert RESPONSIBLE.limitations in content["rai:dataLimitations"]
+    assert content["prov:wasDerivedFrom"] == [
+        {"@id": "https://example.org/drawings"},
+        {"prov:label": "a folder of drawings"},
+        {"@id": f"urn:sha256:{'0' * 64}", "prov:label": "captions.csv"},
+    ]
+    (activity,) = content["prov:wasGeneratedBy"]
+    assert (activity["@type"], activity["prov:label"]) == ("prov:Activity", "probe")
+    issues = opened(tmp_path / "d").metadata.ctx.issues
+    assert (issues.errors, issues.warnings) == (set(), set())
+    assert "**Biases:** Circles are as frequent" in (tmp_path / "d/README.md").read_text()
+
+
+def test_synthetic_is_never_guessed(material: Material, tmp_path: Path) -> None:
+    def stated(folder: str, *values: bool | None, says: bool | None = None) -> object:
+        sources = [
+            dataclasses.replace(source, synthetic=values[number % len(values)])
+            for number, source in enumerate(material.sources)
+        ]
+        about = dataclasses.replace(material.metadata, responsible=Responsible(synthetic=says))
+        material.write(tmp_path / folder, sources=sources, metadata=about)
+        return json.loads((tmp_path / folder / "croissant.json").read_text()).get("rai:hasSyntheticData", "unknown")
+
+    captions = [dataclasses.replace(caption, author="human") for caption in material.captions]
+    material = dataclasses.replace(material, captions=captions)
+    assert stated("a", None) == "unknown"
+    assert stated("b", False) is False
+    assert stated("c", False, True) is True
+    assert stated("d", False, None) == "unknown"
+    assert stated("e", None, says=False) is False
+    assert stated("f", True, says=False) is True
+    assert "rai:hasSyntheticData (set responsible.synthetic in the recipe)" in missing_properties(tmp_path / "a")
 
 
 def test_missing_licence_and_date_are_left_out(material: Material, tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ def test_keys_and_meanings() -> None:
         "moments": ("video_id", "sen_id"),
         "judgments": ("video_id", "year", "annotators", "system", "sen_id"),
         "videos": ("video_id",),
+        "errata": ("id", "field", "version"),
+        "withdrawn": ("digest",),
     }
     assert row_class("judgments-without-2016") is row_class("judgments")
     assert not is_protocol("judgments-without-2016")

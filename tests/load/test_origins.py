@@ -24,7 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 LOAD = """
 import json, sys
 events = []
-sys.addaudithook(lambda event, _: event.startswith("socket.") and events.append(event))
+# What reaches out; libraries try what the machine can do with sockets that are bound and closed.
+outward = ("socket.connect", "socket.get", "socket.sendto")
+sys.addaudithook(lambda event, _: event.startswith(outward) and events.append(event))
 import vttdata
 rows = vttdata.load_dataset("lab/tiny")
 print(json.dumps([rows.num_rows, rows["test"][0]["video_id"], events]))
@@ -77,7 +79,7 @@ def test_protocol_is_a_configuration_whose_leaks_are_said_at_load(server: FileSe
         load(tmp_path)
 
 
-def test_processes_that_load_at_once_build_once_and_later_ones_open_no_socket(
+def test_processes_that_load_at_once_build_once_and_later_ones_reach_nothing(
     server: FileServer, tmp_path: Path
 ) -> None:
     processes = [start(tmp_path) for _ in range(2)]

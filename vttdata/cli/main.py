@@ -37,7 +37,7 @@ SECTIONS = {
     "Check": ("audit", "verify", "diff", "protocol"),
     "People": ("people",),
     "Score": ("evaluate", "metric"),
-    "Share": ("stimuli", "export", "publish"),
+    "Share": ("stimuli", "export", "publish", "correct", "withdraw"),
 }
 
 cli = CommandFolder(

@@ -24,6 +24,12 @@ from vttdata.cli.options import Command, argument, dataset_argument, option
 @option("--private", "Make a new repository private; refused for one that is public.", is_flag=True)
 @option("--dry-run", "Check, print what would change, and stop.", is_flag=True)
 @option("--allow-incomplete", "Publish a dataset that lacks items whose processing was cut short.", is_flag=True)
+@option(
+    "--erase-history",
+    "Remove all earlier versions from the Hub, such as after a withdrawal; this cannot be undone.",
+    is_flag=True,
+    group="Target",
+)
 @option("--endpoint URL", "URL of another Hub.", show_default="HF_ENDPOINT", group="Target")
 @option("--tag VERSION", "Publish only if the dataset is of this version, which this does not set.", group="Target")
 def command(
@@ -32,6 +38,7 @@ def command(
     private: bool,
     dry_run: bool,
     allow_incomplete: bool,
+    erase_history: bool,
     endpoint: str | None,
     tag: str | None,
 ) -> int:
@@ -46,13 +53,14 @@ def command(
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     from vttdata.load.lookup import ALL_VIDEOS, find_dataset
-    from vttdata.publish.hub import execute_plan, plan_publication
+    from vttdata.publish import hub
+    from vttdata.publish.release_checks import missing_properties
 
     if not sys.stderr.isatty():
         disable_progress_bars()
     options = {"private": private, "dry_run": dry_run, "allow_incomplete": allow_incomplete}
     folder = find_dataset(dataset, videos=ALL_VIDEOS)
-    with plan_publication(folder, repo_id, endpoint=endpoint, tag=tag, **options) as (plan, api):
+    with hub.plan_publication(folder, repo_id, endpoint=endpoint, tag=tag, **options) as (plan, api):
         print(plan.as_text(), flush=True)
         if not api.token:
             print(
@@ -60,11 +68,18 @@ def command(
                 "compare it with what is published, log in with 'hf auth login', or set HF_TOKEN.",
                 file=sys.stderr,
             )
+        if missing := missing_properties(folder):
+            print(f"note     the Croissant description lacks {', '.join(missing)}")
         if dry_run:
             print("Nothing was changed.")
             return DONE
         if plan.is_changed or not plan.tagged_commit:
             print(f"publishing {len(plan.uploads)} files", file=sys.stderr, flush=True)
-            execute_plan(plan, api)
+            hub.execute_plan(plan, api)
             print(f"{api.endpoint}/datasets/{plan.repo_id} has version {plan.version} under the tag {plan.tag}")
+        if erase_history:
+            print("erasing all earlier versions", file=sys.stderr, flush=True)
+            for sentence in hub.erase_history(plan, api):
+                print(f"not reached: {sentence}")
+            print("not reached: copies that others downloaded.")
     return DONE

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.video_list import MISSING
+from vttdata.collect.video_list import MISSING, parse_day
 from vttdata.collect.ytdlp import (
     MEGABYTE,
     FetchError,
@@ -122,6 +122,8 @@ def _read_listed_file(candidate: Candidate, originals: Path) -> Source:
         query=candidate.query,
         licence=candidate.licence,
         spans=candidate.spans,
+        uploaded=candidate.uploaded,
+        synthetic=candidate.synthetic,
     )
 
 
@@ -186,6 +188,8 @@ def _store(candidate: Candidate, video: Path, store: Path) -> Source:
         licence=candidate.licence or clean_field(info.get("license")),
         format=clean_field(info.get("format_id")),
         spans=candidate.spans,
+        uploaded=candidate.uploaded or parse_day(info.get("upload_date")),
+        synthetic=candidate.synthetic,
     )
 
 

@@ -16,10 +16,12 @@ from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, VIDEO_EXTENSIONS, is_safe_id
 from vttdata.json_types import Row
 from vttdata.records import Candidate, Span
+from vttdata.settings import check_date
 
-_ALIASES = {"id": "source_id", "license": "licence"}
+_ALIASES = {"id": "source_id", "license": "licence", "upload_date": "uploaded"}
 _ATTRIBUTES = ("source_id", "title", "category", "query", "licence")
-COLUMNS = ("url", "path", *_ATTRIBUTES, "start", "end", "video_id")
+_TRUTH = {"true": "true", "yes": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
+COLUMNS = ("url", "path", *_ATTRIBUTES, "uploaded", "synthetic", "start", "end", "video_id")
 # Columns of captions, which people keep in the same table.
 _OTHER_COLUMNS = ("source", "caption", "annotator", "language", "sen_id", "author", "split")
 
@@ -110,7 +112,8 @@ def list_manifest(path: Path, columns: Mapping[str, str] | None = None) -> Itera
 
     The table (CSV, TSV or JSON) has a column ``url`` (http or https) or ``path`` (absolute, or relative to the table's
     folder; it may lead out of it), and optionally ``source_id`` (or ``id``), ``title``, ``category``, ``query``,
-    ``licence`` (or ``license``), and ``start``, ``end`` (seconds, m:ss or h:mm:ss) and ``video_id`` of a clip. Several
+    ``licence`` (or ``license``), ``uploaded`` (or ``upload_date``; YYYY-MM-DD or YYYYMMDD), ``synthetic`` (true or
+    false), and ``start``, ``end`` (seconds, m:ss or h:mm:ss) and ``video_id`` of a clip. Several
     rows may list clips of the same video, as in MSR-VTT, or the same video with its captions. Further columns are left
     out, unless one looks like a misspelled name.
 
@@ -130,7 +133,22 @@ def list_manifest(path: Path, columns: Mapping[str, str] | None = None) -> Itera
     for locator, video in reader.videos.items():
         stamp = file_stamp(path.parent / locator) if video.kind == "file" else ""
         spans = tuple(span for _, span in sorted(video.spans.items()))
-        yield Candidate(video.kind, locator, **video.attributes, spans=spans, stamp=stamp)
+        texts = dict(video.attributes)
+        synthetic = texts.pop("synthetic")
+        is_synthetic = None if synthetic is None else synthetic == "true"
+        yield Candidate(video.kind, locator, **texts, spans=spans, stamp=stamp, synthetic=is_synthetic)
+
+
+def parse_day(value: object) -> str | None:
+    """Return a day written as YYYY-MM-DD or, as yt-dlp does, as YYYYMMDD in the form YYYY-MM-DD; None for others."""
+    text = f"{value[:4]}-{value[4:6]}-{value[6:]}" if isinstance(value, str) and len(value) == 8 else value
+    if not isinstance(text, str):
+        return None
+    try:
+        check_date(text)
+    except ValueError:
+        return None
+    return text
 
 
 def _used_before(name: str, text: str, earlier: str, line: int, use: str = "") -> str:
@@ -163,7 +181,7 @@ class _Reader:
                 raise self._error(f"the columns '{name}' and '{column}' mean the same; remove one of them")
             row[name] = value
         kind, locator = self._locator(row)
-        attributes = {name: self._text(row, name) for name in _ATTRIBUTES}
+        attributes = {name: self._text(row, name) for name in _ATTRIBUTES} | self._stated_facts(row)
         span = self._span(row)
         video = self.videos.get(locator)
         if video is None:
@@ -203,6 +221,18 @@ class _Reader:
             rule = "1-120 characters of A-Z a-z 0-9 . _ -, without a leading dot or '..'"
             raise self._error(f"{name} {value!r} must consist of {rule}")
         return value if name == "path" else value.strip()
+
+    def _stated_facts(self, row: Row) -> dict[str, str | None]:
+        """Return the day of upload and whether a program made the video, in the one form of each."""
+        synthetic = row.get("synthetic")
+        row |= {"synthetic": str(synthetic)} if isinstance(synthetic, bool) else {}
+        facts = {name: self._text(row, name) for name in ("uploaded", "synthetic")}
+        day, truth = parse_day(facts["uploaded"]), _TRUTH.get((facts["synthetic"] or "").lower())
+        if facts["uploaded"] is not None and day is None:
+            raise self._error(f"uploaded must be a day such as 2026-11-21, found {facts['uploaded']!r}")
+        if facts["synthetic"] is not None and truth is None:
+            raise self._error(f"synthetic must be true or false, found {facts['synthetic']!r}")
+        return {"uploaded": day, "synthetic": truth}
 
     def _locator(self, row: dict[str, object]) -> tuple[Literal["file", "url"], str]:
         url, path = self._text(row, "url"), self._text(row, "path")

@@ -19,6 +19,7 @@ from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
 from vttdata.compose.earlier_dataset import read_earlier_dataset
 from vttdata.compose.official_files import official_settings
 from vttdata.compose.stamp import Request, find_unchanged, take_input_states, write_stamp
+from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.remote import fetch_copy, is_remote
 from vttdata.files.strict_yaml import parse_yaml
@@ -161,6 +162,7 @@ def build(
         replace=allow.earlier_build,
         allow_caption_loss=allow.captions,
     ) as run:
+        refuse_unfinished(run.dataset)
         (folder / STAMP).unlink(missing_ok=True)
         register(folder, loaded.recipe.name, note)
         try:

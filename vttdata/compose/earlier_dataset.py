@@ -159,6 +159,9 @@ def tell_of_splits(run: Build, earlier: EarlierDataset, clips: Sequence[Clip], d
             f"earlier splits: --set split.pin={pins} keeps them."
         )
         warnings.warn(message, VttdataWarning, stacklevel=2)
+    if division.settings.after is not None:
+        # Then the days of upload decide the shares.
+        return
     counts = Counter(split_of.values())
     gaps = {split: counts[split] / max(len(split_of), 1) - ratio for split, ratio in ratios.items()}
     gap = max(map(abs, gaps.values()))

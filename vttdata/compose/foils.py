@@ -8,6 +8,7 @@ read for the same attackers.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
 from collections import Counter
@@ -18,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import pydantic
 
 from vttdata.compose.input_captions import check_input_columns, is_table, read_captions_by_split
+from vttdata.compose.keep_corrections import keep_corrections
 from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
 from vttdata.dataset.front_matter import read_layout
@@ -247,7 +249,8 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     files = [file for key, model in models.items() if not is_trained(model) for file in model_files(key, Path(model))]
     origin = provenance_of_build(run, texts.files, libraries, files)
     metadata = metadata_of_build(run, texts.files)
-    write_foils(run.dataset, made, metadata, lambda folder: write_provenance(folder, origin))
+    keep = functools.partial(keep_corrections, run)
+    write_foils(run.dataset, made, metadata, lambda folder: write_provenance(folder, origin), keep)
     return made
 
 

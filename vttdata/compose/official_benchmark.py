@@ -6,6 +6,7 @@ findings and are never mended.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -20,6 +21,7 @@ from vttdata.dataset import OfficialLayout
 from vttdata.dataset.metadata import Figure, PaperFigure
 from vttdata.dataset.protocol_file import read_protocol_file
 from vttdata.dataset.questions import QuestionSet, choices_of
+from vttdata.dataset.tombstones import Tombstones
 from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
@@ -113,6 +115,7 @@ def build_official(
     `official` is the content of the official files in `recipe.annotations`, and `files_by` the id that names the files
     in `recipe.videos`: that of the clip, or that of the original video.
     """
+    official = _leave_out_withdrawn(official, run.tombstones)
     if recipe.paragraphs:
         official = join_paragraphs(official)
     files = dict(official.files)
@@ -166,6 +169,28 @@ def build_official(
         media=MediaFiles.chosen(media, recipe.publish.media or "none"),
         origin=Origin(layout, findings, {str(name): figure for name, figure in recipe.paper.items()}, files),
     )
+
+
+def _leave_out_withdrawn(official: Annotations, tombstones: Tombstones) -> Annotations:
+    """Return the official content that stages do not filter by themselves without what is withdrawn."""
+    if not tombstones.rows:
+        return official
+    protocols = {
+        name: {
+            split: [video_id for video_id in ids if not tombstones.covers(video_id)] for split, ids in splits.items()
+        }
+        for name, splits in official.protocols.items()
+    }
+    gone = {clip.video_id for clip in official.clips if tombstones.cover_record(clip)}
+    scores = tuple(score for score in official.scores if score.video_id not in gone)
+    questions = tuple(question for question in official.questions if question.video_id not in gone)
+    findings = tuple(
+        dataclasses.replace(
+            finding, ids=tuple(name for name in finding.ids if not tombstones.covers(name.partition("/")[0]))
+        )
+        for finding in official.findings
+    )
+    return dataclasses.replace(official, protocols=protocols, scores=scores, questions=questions, findings=findings)
 
 
 def _attack_questions(run: Build, official: Annotations) -> QuestionSet:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from vttdata.annotations import Finding
+from vttdata.compose.keep_corrections import keep_corrections
 from vttdata.dataset.leak_audit import Files, audit_all
 from vttdata.dataset.metadata import FindingRow, Metadata, OfficialLayout, PaperFigure
 from vttdata.dataset.provenance import (
@@ -127,7 +129,7 @@ def package(
             metadata=metadata,
             media=media,
             official=origin.official,
-            hooks=WriteHooks(audit_files, add_files),
+            hooks=WriteHooks(audit_files, add_files, partial(keep_corrections, run)),
         )
 
 
@@ -149,6 +151,7 @@ def metadata_of_build(run: Build, files: Mapping[str, str], collected: str = "")
         unprocessed=run.unprocessed(),
         tools={"vttdata": __version__, **run.tools},
         inputs=files,
+        responsible=recipe.responsible,
         required_paths={given.key: given.kind for given in given_paths(recipe.model_dump(), recipe.paths)},
     )
 

@@ -11,9 +11,11 @@ from pathlib import Path, PurePosixPath
 
 from vttdata.compose.build import build_recipe
 from vttdata.compose.official_files import fetch_files, put_together
+from vttdata.dataset.errata import ERRATA
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
+from vttdata.dataset.tombstones import WITHDRAWN
 from vttdata.dataset.videos import PREVIEW
 from vttdata.errors import VttdataError
 from vttdata.files.downloads import OriginFile
@@ -165,6 +167,8 @@ def rebuild_dataset(
     Raises:
         VttdataError: when the recipe needs something that is not given, or names a builder that is not packaged.
     """
+    if any((dataset / name).is_dir() for name in (ERRATA, WITHDRAWN)):
+        settings = [f"corrections={dataset}", *settings]
     loaded = load_foreign_recipe(recipe_of(dataset, provenance), dataset / RECIPE, settings)
     run, _ = build_recipe(loaded, folder, workers=workers)
     return run.dataset

@@ -15,6 +15,7 @@ from vttdata.dataset.card.sections import Tables, build_citation
 from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.manifest import write_manifest
 from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.rows import columns_of
 from vttdata.dataset.schema import Column, LabelNames
 from vttdata.dataset.shards import SplitFiles
@@ -44,6 +45,7 @@ _CONTEXT: JsonObject = {
     "@vocab": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "dct": "http://purl.org/dc/terms/",
+    "prov": "http://www.w3.org/ns/prov#",
     "rai": "http://mlcommons.org/croissant/RAI/",
     "sc": "https://schema.org/",
     "conformsTo": "dct:conformsTo",
@@ -53,6 +55,21 @@ _CONTEXT: JsonObject = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "name": {"@container": "@language"},
 } | {term: f"cr:{term}" for term in _TERMS}
+
+
+RESPONSIBLE: Mapping[str, str] = {
+    "rai:dataLimitations": "responsible.limitations",
+    "rai:dataBiases": "responsible.biases",
+    "rai:personalSensitiveInformation": "responsible.sensitive",
+    "rai:dataUseCases": "responsible.uses",
+    "rai:dataSocialImpact": "responsible.social_impact",
+    "rai:hasSyntheticData": "responsible.synthetic",
+    "prov:wasDerivedFrom": "responsible.derived_from",
+    "prov:wasGeneratedBy": "",
+    "license": "licence",
+    "datePublished": "date",
+}
+"""Property that venues ask for in a Croissant description -> key of the recipe that states it, if one does."""
 
 
 def write_description(
@@ -79,7 +96,7 @@ def write_description(
     front_matter = format_front_matter(tables, labels, metadata)
     (dataset / "README.md").write_text(f"{front_matter}\n{body}", encoding="utf-8", newline="\n")
     croissant = _describe_dataset(dataset, metadata, tables, limitations)
-    croissant |= _describe_tables(metadata.name, tables, labels)
+    croissant |= describe_tables(metadata.name, tables, labels)
     (dataset / CROISSANT).write_text(
         json.dumps(croissant, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
     )
@@ -120,13 +137,56 @@ def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitat
         "isLiveDataset": False,
         "rai:dataCollection": metadata.collected,
         "rai:dataPreprocessingProtocol": steps,
-        "rai:dataLimitations": list(limitations),
+        "rai:dataLimitations": [*limitations, *filter(None, [metadata.responsible.limitations])],
+        **_describe_responsibly(dataset, metadata, tables),
         "citeAs": "\n\n".join(filter(None, (metadata.citation.strip(), build_citation(metadata, dataset)))),
     }
     return {key: value for key, value in content.items() if value not in (None, "", [])}
 
 
-def _describe_tables(name: str, tables: Tables, labels: LabelNames) -> JsonObject:
+def _describe_responsibly(dataset: Path, metadata: Metadata, tables: Tables) -> JsonObject:
+    """Return what makers say of a dataset, and by what it was made from which inputs, in the terms of PROV-O."""
+    stated = metadata.responsible
+    inputs = [{"@id": f"urn:sha256:{sha256}", "prov:label": name} for name, sha256 in sorted(metadata.inputs.items())]
+    named = [{"@id": name} if "://" in name else {"prov:label": name} for name in stated.derived_from]
+    agent = {"@type": "prov:SoftwareAgent", "prov:label": f"vttdata {metadata.tools.get('vttdata', '')}".strip()}
+    activities = [
+        {
+            "@type": "prov:Activity",
+            "prov:label": stage,
+            "description": f"{taken} {unit} in, {kept} kept" + (f"; {losses}" if losses else ""),
+            "prov:wasAssociatedWith": agent,
+        }
+        for stage, unit, taken, kept, losses in metadata.attrition
+    ]
+    found = _find_synthetic(dataset, tables)
+    return {
+        "rai:dataBiases": stated.biases,
+        "rai:personalSensitiveInformation": stated.sensitive,
+        "rai:dataUseCases": stated.uses,
+        "rai:dataSocialImpact": stated.social_impact,
+        "rai:hasSyntheticData": stated.synthetic if found is None or stated.synthetic else found,
+        "prov:wasDerivedFrom": [*named, *inputs],
+        "prov:wasGeneratedBy": activities,
+    }
+
+
+def _find_synthetic(dataset: Path, tables: Tables) -> bool | None:
+    """Return whether the tables say that videos or texts were made by a program; None where they leave it open."""
+    if not {"foils", "degraded"}.isdisjoint(tables):
+        return True
+    paths = {
+        config: [dataset / shard.path for split in tables.get(config, ()) for shard in split.shards]
+        for config in ("captions", "sources")
+    }
+    authors = (row.get("author") for row in read_parquet_rows(paths["captions"], (), optional=("author",)))
+    if any(author not in (None, "human") for author in authors):
+        return True
+    stated = {row.get("synthetic") for row in read_parquet_rows(paths["sources"], (), optional=("synthetic",))}
+    return True if True in stated else False if stated == {False} else None
+
+
+def describe_tables(name: str, tables: Tables, labels: LabelNames) -> JsonObject:
     """Return the files and the record sets of a dataset of this name."""
     splits = list(dict.fromkeys(split.split for of_config in tables.values() for split in of_config))
     urls = [_SPLITS.get(split, "cr:Split") for split in splits]

@@ -69,6 +69,9 @@ class CaptionRow:
     annotator: Annotated[str | None, "who wrote it, as an anonymous id"]
     language: Annotated[str, "its language"]
     author: Annotated[str, "`human`, or the name of a system"]
+    revision: Annotated[str | None, "revision of the system; null for people"]
+    prompt: Annotated[str | None, "the prompt that the system was given, or a digest of it; null for people"]
+    verified_by: Annotated[str | None, "who checked the caption, as an anonymous id; null where nobody did"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ class SourceRow:
     file: Annotated[str | None, "its name in the folder that was collected; null if it was fetched"]
     title: Annotated[str | None, "its title"]
     uploader: Annotated[str | None, "who published it"]
+    uploaded: Annotated[str | None, "the day on which it was published, YYYY-MM-DD, where a list or the site says so"]
+    synthetic: Annotated[bool | None, "whether a program made it, where a list says so"]
     category: _Category
     query: _Query
     licence: Annotated[str | None, "its licence as far as known"]
@@ -257,6 +262,33 @@ class VideoRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ErratumRow:
+    """One row per correction of a value since the dataset was first built."""
+
+    id: Annotated[str, Role.KEY, "the corrected row: `video_id`, `video_id#sen_id` or `question_id`"]
+    field: Annotated[str, Role.KEY, "the corrected column, as TABLE.COLUMN"]
+    old: Annotated[str, "the value before; lists and numbers as JSON, labels and answers by their texts"]
+    new: Annotated[str, "the value since"]
+    reason: Annotated[str, "why it was wrong"]
+    who: Annotated[str, "who reported it"]
+    date: Annotated[str, "the day of the report, YYYY-MM-DD"]
+    version: Annotated[str, Role.KEY, "the first version that has the new value"]
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnRow:
+    """One row per value by which a withdrawn video, clip or annotator would be recognised, none of them readable."""
+
+    digest: Annotated[str, Role.KEY, "SHA-256 of the salt and of the value"]
+    salt: Annotated[str, "random text, the same for all rows of a dataset"]
+    what: Annotated[str, "what was withdrawn: `source`, `clip` or `annotator`; `url` and `file` are of its sources"]
+    reason: Annotated[str, "why"]
+    version: Annotated[str, "the first version without it"]
+    hash_scheme: Annotated[str | None, "how its fingerprint was computed; null where none is kept"]
+    hashes: Annotated[str | None, "fingerprint of a source, by which edited copies are refused, if one is kept"]
+
+
+@dataclass(frozen=True, slots=True)
 class ProtocolRow(ClipRow):
     """One row per clip, with its captions, in the splits and the order of this protocol."""
 
@@ -274,6 +306,8 @@ ROWS: Mapping[str, type] = {
     "moments": MomentRow,
     "judgments": JudgmentRow,
     "videos": VideoRow,
+    "errata": ErratumRow,
+    "withdrawn": WithdrawnRow,
 }
 """Configuration -> its rows, in the order of a dataset."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import bisect
+import dataclasses
 import errno
 import itertools
+import operator
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -53,8 +55,8 @@ class SortedCaptions:
             if earlier.sen_id == later.sen_id and earlier.video_id == later.video_id:
                 raise _duplicate_error(earlier, later)
         for caption in start:
-            for text in (caption.caption, caption.annotator, caption.language, caption.author):
-                if text is not None and not text.isascii():
+            for text in filter(None, _values(caption)[2:]):
+                if not text.isascii():
                     try:
                         text.encode()
                     except UnicodeEncodeError as error:
@@ -69,7 +71,8 @@ class SortedCaptions:
             database.execute("PRAGMA synchronous = OFF")
             database.execute(
                 "CREATE TABLE caption (position INTEGER, video_id TEXT, sen_id INTEGER, caption TEXT, annotator TEXT,"
-                " language TEXT, author TEXT, ordinal INTEGER, PRIMARY KEY (position, sen_id, ordinal)) WITHOUT ROWID"
+                " language TEXT, author TEXT, revision TEXT, prompt TEXT, verified_by TEXT, ordinal INTEGER,"
+                " PRIMARY KEY (position, sen_id, ordinal)) WITHOUT ROWID"
             )
             database.execute("BEGIN")
             while batch := list(itertools.islice(stream, _ROWS_PER_INSERT)):
@@ -83,11 +86,10 @@ class SortedCaptions:
     def _insert(self, database: sqlite3.Connection, captions: list[Caption], positions: Mapping[str, int]) -> None:
         _check_clips(captions, positions)
         rows = [
-            (positions[c.video_id], c.video_id, c.sen_id, c.caption, c.annotator, c.language, c.author, ordinal)
-            for c, ordinal in zip(captions, self._ordinals, strict=False)
+            (positions[c.video_id], *_values(c), ordinal) for c, ordinal in zip(captions, self._ordinals, strict=False)
         ]
         try:
-            database.executemany("INSERT INTO caption VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            database.executemany("INSERT INTO caption VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         except sqlite3.IntegrityError as error:
             raise _duplicate_error(captions[0], captions[-1]) from error
         except UnicodeEncodeError as error:
@@ -99,7 +101,7 @@ class SortedCaptions:
             start, end = (bisect.bisect_left(self._positions, position) for position in (first, last))
             return iter(self._sorted[start:end])
         rows = self._database.execute(
-            "SELECT video_id, sen_id, caption, annotator, language, author FROM caption"
+            "SELECT video_id, sen_id, caption, annotator, language, author, revision, prompt, verified_by FROM caption"
             " WHERE position >= ? AND position < ? ORDER BY position, sen_id, ordinal",
             (first, last),
         )
@@ -109,6 +111,10 @@ class SortedCaptions:
         """Close the scratch file."""
         if self._database is not None:
             self._database.close()
+
+
+# In the order of the columns of the scratch file; `dataclasses.astuple` copies deeply, which takes long.
+_values = operator.attrgetter(*(field.name for field in dataclasses.fields(Caption)))
 
 
 def _check_clips(captions: Iterable[Caption], positions: Mapping[str, int]) -> None:

@@ -21,7 +21,7 @@ from vttdata.files.table_formats import align_columns
 from vttdata.json_types import JsonObject, Row
 from vttdata.text.word_spans import split_words
 
-_MAIN_CONFIGS = ("clips", "captions", "sources", "videos")
+_MAIN_CONFIGS = ("clips", "captions", "sources", "videos", "errata", "withdrawn")
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,10 +49,12 @@ class WriteHooks:
         audit: Function from the Parquet files (configuration -> split -> files) to the audits of ``clips`` and of each
             protocol for the card. It is called before anything is replaced, and may raise an error to prevent that.
         add_files: Function that adds files to the folder once its tables and media are there.
+        finish: Function that may change the folder once it is complete, before it takes the place of the other.
     """
 
     audit: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None
     add_files: Callable[[Path], None] | None = None
+    finish: Callable[[Path], object] | None = None
 
 
 def write_dataset(
@@ -116,6 +118,8 @@ def write_dataset(
             ],
             known_files=video_files,
         )
+        if hooks.finish is not None:
+            hooks.finish(partial)
     return statistics
 
 

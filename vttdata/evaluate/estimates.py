@@ -11,6 +11,7 @@ import numpy as np
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.report import Difference, Estimate, MetricScores
+from vttdata.evaluate.stored_items import StoredColumn
 from vttdata.statistics.arrays import Flags
 from vttdata.statistics.bootstrap import DRAWS, Resampled, resample_scores
 from vttdata.statistics.hypothesis_tests import holm, mcnemar_p
@@ -129,7 +130,36 @@ class Estimator:
             hits = [system.scores.items for system in (column, others[name])]
             is_binary = column.binary and all(np.isin(values, (0, 1)).all() for values in hits)
             mcnemar = mcnemar_p(*(values.astype(bool).tolist() for values in hits)) if is_binary else None
-            differences[name] = Difference(difference.score, *difference.interval(), p[name], corrected[name], mcnemar)
+            differences[name] = Difference(
+                difference.score,
+                *difference.interval(),
+                p[name],
+                corrected[name],
+                mcnemar,
+                resampled[1][name].score,
+            )
+        return differences
+
+    def compare_stored(self, columns: Columns, stored: Mapping[str, StoredColumn]) -> dict[str, Difference]:
+        """Subtract the scores of a stored evaluation, perhaps of other items, in draws of the sources of both.
+
+        Only columns count whose stored values are scored in the same way. There is no test, since items differ.
+        """
+        numbers = {name: number for number, name in enumerate(self.items.source_ids)}
+        rows: dict[tuple[str, bool], ScoredRows] = {}
+        for name, column in columns.items():
+            other = stored.get(name)
+            scores = other.scores(column) if other is not None else None
+            if other is not None and scores is not None:
+                sources = np.array([numbers.setdefault(source, len(numbers)) for source in other.sources])
+                rows |= {(name, True): self._rows(column), (name, False): ScoredRows(scores, sources)}
+        resampled = resample_scores(rows, len(numbers), seed=self.seed, draws=self.draws)
+        nan = float("nan")
+        differences = {}
+        for name in [name for name, is_new in rows if is_new]:
+            difference = resampled[name, True].minus(resampled[name, False])
+            old = resampled[name, False].score
+            differences[name] = Difference(difference.score, *difference.interval(), nan, nan, other=old)
         return differences
 
     def _rows(self, column: ScoreColumn, flags: Flags | None = None) -> ScoredRows:

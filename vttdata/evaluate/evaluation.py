@@ -17,10 +17,11 @@ from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import Items
+from vttdata.evaluate.items import UPLOADED, Items
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
 from vttdata.evaluate.predictions import ItemCounts, MatchRule, Missing, Unknown, read_relevance, read_strict_json
 from vttdata.evaluate.report import Difference, Evaluation, MetricScores
+from vttdata.evaluate.stored_items import ITEMS, read_stored_columns
 from vttdata.evaluate.task import OPTIONS, EvaluationTask, Scoring, guess_task, load_evaluation_task
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.json_types import JsonObject
@@ -140,10 +141,16 @@ def evaluate(
     columns = _choose_columns(scored.columns, metrics, families)
     estimator = Estimator(items, settings.seed, settings.draws)
     scores = estimator.score_columns(columns, shared)
+    groups = estimator.score_groups({key: column for key, column in columns.items() if "-verbatim/" not in key})
     findings = [*items.notes, *scored.findings, *training_notes]
     if len(items.source_ids) == 1:
         findings.append("All items are of one source, so there are no intervals.")
     stated = {"relevance": "judged"} if settings.relevance is not None else dict(scored.settings)
+    if UPLOADED in groups:
+        findings.append(
+            "Years of upload differ in more than what a model may have seen: items of other years can be written in "
+            "another way and show other things, so a lower score of later ones is no proof of contamination."
+        )
     signature = signature_of(items, name, scored.counts, families, stated)
     differences: dict[str, Difference] = {}
     if against is not None:
@@ -161,7 +168,7 @@ def evaluate(
         items=scored.counts,
         scores=scores,
         against=differences,
-        groups=estimator.score_groups({key: column for key, column in columns.items() if "-verbatim/" not in key}),
+        groups=groups,
         human={column: {who: estimates[who, column] for who in ("human", "system")} for column in columns if people},
         leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
         blind=read_worst_attacks(folder).get(items.config),
@@ -171,6 +178,7 @@ def evaluate(
         findings=findings,
         columns=columns,
         item_ids=items.ids,
+        item_sources=[items.source_ids[source] for source in items.sources.tolist()],
     )
 
 
@@ -309,7 +317,8 @@ def _compare(
     report = read_strict_json(path) if path.suffix.lower() == ".json" else None
     # Other JSON holds captions.
     if isinstance(report, dict) and isinstance(report.get("signature"), str) and isinstance(report.get("scores"), dict):
-        return _compare_report(scores, report, signature)
+        stored = estimator.compare_stored(columns, read_stored_columns(path.with_name(ITEMS)))
+        return _compare_report(scores, report, signature, stored)
     other = task.score(task.read_predictions(path, scoring), scoring)
     common = {
         name: column
@@ -331,9 +340,9 @@ def _compare(
 
 
 def _compare_report(
-    scores: Mapping[str, MetricScores], report: JsonObject, signature: str
+    scores: Mapping[str, MetricScores], report: JsonObject, signature: str, stored: Mapping[str, Difference]
 ) -> tuple[dict[str, Difference], list[str]]:
-    """Subtract the scores of a report; without its items there is no interval and no test."""
+    """Subtract the scores of a report; without its items, which give those `stored`, there is no interval."""
     nan = float("nan")
     differences = {}
     for name, ours in scores.items():
@@ -341,17 +350,35 @@ def _compare_report(
         estimate = other.get("all") if isinstance(other, dict) else None
         value = estimate.get("score") if isinstance(estimate, dict) else None
         if isinstance(value, (int, float)):
-            differences[name] = Difference(ours.all.score - value, nan, nan, nan, nan)
+            without_items = Difference(ours.all.score - value, nan, nan, nan, nan, other=value)
+            differences[name] = stored.get(name, without_items)
     if not differences:
         return {}, ["The other report has none of these scores, so nothing is compared."]
     # Comparable signatures name the same items, and the metrics that are in both in the same version.
     (items, *metrics), (other_items, *others) = signature.split(" "), report["signature"].split(" ")
     of_other = {metric.partition("|")[0]: metric for metric in others}
-    if items == other_items and all(of_other.get(name.partition("|")[0], name) == name for name in metrics):
-        return differences, ["The other report has no values of single items, so differences have no interval."]
+    no_items = [] if stored else ["The other report has no values of single items, so differences have no interval."]
+    if all(of_other.get(name.partition("|")[0], name) == name for name in metrics):
+        if items == other_items:
+            return differences, no_items
+        if stored and (versions := _other_version(items, other_items)):
+            return differences, [versions]
     return differences, [
         f"NOT COMPARABLE: the signatures differ. This one is {signature}; the other one is {report['signature']}."
     ]
+
+
+def _other_version(items: str, other_items: str) -> str:
+    """Return what a difference between two versions of a dataset means; empty if the items differ otherwise."""
+    parts, others = (dict(part.split(":", 1) for part in text.split("|")) for text in (items, other_items))
+    names = [part["data"].rpartition("@")[0] for part in (parts, others)]
+    fixed = ("task", "config", "split", "missing")
+    if names[0] != names[1] or any(parts[key] != others[key] for key in fixed):
+        return ""
+    return (
+        f"The other report is of {others['data']}, {others['n']} items, and this one of {parts['data']}, {parts['n']} "
+        "items: for the same predictions, differences are what the new version of the dataset changes."
+    )
 
 
 def signature_of(

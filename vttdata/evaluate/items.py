@@ -29,6 +29,9 @@ from vttdata.json_types import Row
 from vttdata.statistics.arrays import Floats, Integers
 from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, Choices, letters
 
+UPLOADED = "uploaded"
+"""Grouping of items by the year in which their source was uploaded."""
+
 WORKERS = 3
 """Number of people who judged the saliency of each part of a video."""
 
@@ -190,9 +193,18 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
         seconds=[_time(clip["end"]) - _time(clip["start"]) for clip, _ in rows],
         spans=[(_time(clip["start"]), _time(clip["end"])) for clip, _ in rows],
         sen_ids=[[reference.sen_id for reference in references] for _, references in rows],
+        groupings=_by_year(dataset, [clip["source_id"] for clip, _ in rows]),
         other_split={} if is_protocol else _other_splits(dataset, chosen.label, chosen.split, "video_id"),
         notes=notes,
     )
+
+
+def _by_year(dataset: DatasetReader, sources: Sequence[str]) -> dict[str, list[str | None]]:
+    """Return the year in which the source of each item was uploaded, as a grouping; empty where none is known."""
+    paths = [path for files in dataset.configs.get("sources", {}).values() for path in files]
+    rows = read_parquet_rows(paths, ("source_id",), optional=("uploaded",))
+    years = {row["source_id"]: row["uploaded"][:4] for row in rows if row.get("uploaded")}
+    return {UPLOADED: [years.get(source) for source in sources]} if years else {}
 
 
 class _ClipChoice(NamedTuple):

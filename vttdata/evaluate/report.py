@@ -17,13 +17,14 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
+from vttdata.evaluate.stored_items import ITEMS, item_lines
 from vttdata.files.own_folder import FolderKind, check_own
 from vttdata.files.reading import read_description
 from vttdata.files.table_formats import align_columns, printable
 from vttdata.json_types import JsonObject
 from vttdata.statistics.bootstrap import Resampled
 
-_REPORT, _ITEMS = "evaluation.json", "items.jsonl"
+_REPORT = "evaluation.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Difference:
         p: two-sided p-value of paired randomisation of sources; NaN where items of the other system are not known.
         p_holm: the same, corrected for the number of columns.
         p_mcnemar: exact McNemar test of hits, item by item; None where values are not all 0 or 1.
+        other: score of the second system, or that of the stored evaluation.
     """
 
     difference: float
@@ -79,6 +81,7 @@ class Difference:
     p: float
     p_holm: float
     p_mcnemar: float | None = None
+    other: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class Evaluation:
         findings: sentences on what a reader of the scores should know.
         columns: values of all items, for further analysis.
         item_ids: ids of the items.
+        item_sources: source of each item.
     """
 
     dataset: str
@@ -128,10 +132,11 @@ class Evaluation:
     findings: Sequence[str] = ()
     columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)
     item_ids: Sequence[str] = field(default=(), repr=False)
+    item_sources: Sequence[str] = field(default=(), repr=False)
 
     def as_json(self) -> JsonObject:
         """Return plain values under the names of fields that hold any, without those of single items; NaN is None."""
-        fields = [item.name for item in dataclasses.fields(self) if item.name not in ("columns", "item_ids")]
+        fields = [item.name for item in dataclasses.fields(self) if item.repr]
         values = {name: getattr(self, name) for name in fields if getattr(self, name) or name == "against"}
         plain: JsonObject = plain_values(values)
         return plain
@@ -153,15 +158,12 @@ class Evaluation:
             leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in self.leaks.items())
             parts.append(f"Items that share something with training: {leaks}.")
         if self.against:
-            table = [["metric", "difference", "95 % interval", "p", "p (Holm)", "p (McNemar)"]]
+            table = [["metric", "this", "other", "difference", "95 % interval", "p", "p (Holm)", "p (McNemar)"]]
             for name, difference in self.against.items():
                 p = (difference.p, difference.p_holm, difference.p_mcnemar)
-                cells = (
-                    format_score(difference.difference),
-                    format_interval(difference.low, difference.high),
-                    *map(format_score, p),
-                )
-                table.append([name, *cells])
+                values = (self.scores[name].all.score, difference.other, difference.difference)
+                interval = format_interval(difference.low, difference.high)
+                table.append([name, *map(format_score, values), interval, *map(format_score, p)])
             parts.append("Difference to the other system:\n" + align_columns(table))
         if self.human:
             table = [["metric", "people", "95 % interval", "system", "95 % interval"]]
@@ -195,17 +197,8 @@ class Evaluation:
         ):
             content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
             (partial / _REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
-            with (partial / _ITEMS).open("w", encoding="utf-8", newline="\n") as stream:
-                for name, column in self.columns.items():
-                    for row, value in zip(self._rows(column), column.scores.items.tolist(), strict=True):
-                        stream.write(json.dumps({**row, "metric": name, "value": value}, ensure_ascii=False) + "\n")
-
-    def _rows(self, column: ScoreColumn) -> list[dict[str, str]]:
-        """Return the item of each row of a column, and its query if it has one."""
-        rows = [{"item": self.item_ids[item]} for item in column.items.tolist()]
-        if column.queries is None:
-            return rows
-        return [row | {"query": query} for row, query in zip(rows, column.queries, strict=True)]
+            with (partial / ITEMS).open("w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(item_lines(self.columns, self.item_ids, self.item_sources))
 
 
 def report_folder(what: str, report: str, *others: str) -> FolderKind:
@@ -218,7 +211,7 @@ def report_folder(what: str, report: str, *others: str) -> FolderKind:
     return FolderKind(what, report, names)
 
 
-EVALUATION = report_folder("an evaluation", _REPORT, _ITEMS)
+EVALUATION = report_folder("an evaluation", _REPORT, ITEMS)
 
 
 def check_folder(folder: Path, kind: FolderKind = EVALUATION) -> None:

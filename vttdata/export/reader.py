@@ -24,6 +24,7 @@ from vttdata.errors import VttdataError, list_choices
 from vttdata.ids import is_safe_id
 from vttdata.json_types import Row
 from vttdata.records import Caption
+from vttdata.text.captions import MACHINE_COLUMNS
 
 # Names of configurations and splits become parts of file names.
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
@@ -44,8 +45,8 @@ class ClipFacts(TypedDict):
 
 
 _CLIP_COLUMNS = list(ClipFacts.__annotations__)
-# Not who wrote them, which no format has.
-_CAPTION_COLUMNS = [each.name for each in fields(Caption) if each.name != "annotator"]
+# Not who wrote and checked them, which no format has.
+_CAPTION_COLUMNS = [each.name for each in fields(Caption) if each.name not in ("annotator", *MACHINE_COLUMNS)]
 
 
 _Captioned = tuple[ClipFacts, Iterable[Caption]]

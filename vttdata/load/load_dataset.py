@@ -52,6 +52,7 @@ from vttdata.load.not_found import (
 )
 from vttdata.load.remote_datasets import fetch_dataset, remote_videos
 from vttdata.load.video_files import add_videos
+from vttdata.load.withdrawn_since import warn_of_withdrawn_rows
 from vttdata.recipe import packaged
 
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
@@ -130,7 +131,10 @@ def _load_named(reference: str, revision: object, arguments: dict[str, Any], *, 
             return add_videos(loaded, folder)
         if local is not None:
             return _load_local(local, reference, arguments)
-        return _load_from_hub(reference, revision, arguments)
+        loaded = _load_from_hub(reference, revision, arguments)
+        if revision is not None:
+            warn_of_withdrawn_rows(loaded, reference, token=arguments.get("token"))
+        return loaded
     except (UnknownPartError, ValueError):
         if not is_evaluation_table(arguments.get("name")):
             raise

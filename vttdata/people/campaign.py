@@ -6,6 +6,7 @@ Answers are in the database ``answers.sqlite`` of the folder (`vttdata.people.st
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import hashlib
 import hmac
@@ -15,6 +16,7 @@ import re
 import secrets
 import shlex
 import shutil
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,8 +25,10 @@ from typing import Any
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.database_path import check_database_path
+from vttdata.files.output_file import write_whole
 from vttdata.files.reading import file_sha256
 from vttdata.ids import digest
+from vttdata.json_types import JsonObject
 from vttdata.people.addresses import is_url, quote_address
 from vttdata.people.answers.manifest import Manifest, ManifestItem
 from vttdata.people.setting_values import read_settings
@@ -276,9 +280,49 @@ def read_campaign(folder: Path) -> Campaign:
         {unit.unit: unit for unit in units},
         videos,
         secret,
-        digest([content["task"], content["task_settings"], content["units_sha256"]]),
+        _digest_of(content),
         tuple(notes),
     )
+
+
+def mend_campaign(folder: Path) -> None:
+    """Make a campaign whole again after items were taken out of its files: checksums, and the answers that are left.
+
+    Raises:
+        VttdataError: when no unit is left, or its files cannot be read or written.
+    """
+    try:
+        content = json.loads((folder / CAMPAIGN).read_text(encoding="utf-8"))
+        text = (folder / UNITS).read_text(encoding="utf-8")
+        content["units_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        units = {unit["unit"]: {item["item"] for item in unit["items"]} for unit in map(json.loads, text.splitlines())}
+        pages = {str(video["page"]) for video in content["videos"]}
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise VttdataError(f"{folder}: the campaign cannot be mended ({type(error).__name__}: {error}).") from error
+    write_whole(folder / CAMPAIGN, json.dumps(content, indent=1))
+    for path in (folder / MEDIA).glob("*"):
+        if not any(page.endswith(path.name) for page in pages):
+            path.unlink()
+    database = folder / DATABASE
+    if not database.is_file():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            answers = connection.execute("SELECT number, unit, item FROM answers").fetchall()
+            gone = [(number,) for number, unit, item in answers if item not in units.get(unit, ())]
+            connection.executemany("DELETE FROM answers WHERE number = ?", gone)
+            connection.execute("UPDATE campaign SET digest = ?", (_digest_of(content),))
+            connection.execute("COMMIT")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        raise VttdataError(f"{database}: cannot be changed ({error}); stop the server of the campaign.") from error
+
+
+def _digest_of(content: JsonObject) -> str:
+    """Return what the answers of a campaign belong to."""
+    return digest([content["task"], content["task_settings"], content["units_sha256"]])
 
 
 def check_videos(campaign: Campaign) -> None:

@@ -16,9 +16,11 @@ from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 
+from vttdata.dataset.manifest import MANIFEST
 from vttdata.dataset.parquet import write_rows
 from vttdata.dataset.provenance import RECIPE
 from vttdata.dataset.replace_folder import DATASET
+from vttdata.dataset.tombstones import WITHDRAWN, Tombstones, read_tombstones
 from vttdata.errors import DISK_ERRORS, CaptionLossError, HaltError, LeakError, VttdataError, halt_on_disk_errors
 from vttdata.files.addresses import without_secrets
 from vttdata.files.database_path import check_database_path
@@ -118,6 +120,7 @@ class Build:
         files: id of a source or clip -> file name or address of the source, for tables of rejects.
         status: as ``build.json`` has it.
         allow_caption_loss: whether captions of the earlier dataset may be dropped.
+        withdrawn: number of items that were left out of stages since they are withdrawn.
     """
 
     folder: Path
@@ -133,6 +136,28 @@ class Build:
     files: dict[str, str] = field(default_factory=dict)
     status: str = ""
     allow_caption_loss: bool = False
+    withdrawn: int = 0
+
+    @functools.cached_property
+    def corrections(self) -> Path | None:
+        """Dataset whose errata and withdrawals this one keeps: the one that it replaces, or that of the recipe."""
+        named = self.loaded.recipe.corrections
+        if named is not None:
+            return Path(named)
+        return self.dataset if (self.dataset / MANIFEST).is_file() else None
+
+    @functools.cached_property
+    def tombstones(self) -> Tombstones:
+        """What was withdrawn, and no stage takes in again."""
+        if self.corrections is None:
+            return Tombstones()
+        try:
+            return read_tombstones(self.corrections)
+        except VttdataError:
+            # A damaged earlier dataset is replaced, unless what it withdraws would be taken in again.
+            if (self.corrections / WITHDRAWN).exists():
+                raise
+            return Tombstones()
 
     @property
     def tools(self) -> dict[str, str]:
@@ -217,6 +242,9 @@ class Build:
     def _note_files(self, stage: AnyStage, items: Iterable[T]) -> Iterator[T]:
         """Yield items, and remember the file or address of each that is a source."""
         for item in items:
+            if self.tombstones.cover_record(item):
+                self.withdrawn += 1
+                continue
             if isinstance(item, Candidate):
                 self.files[stage.item_id(item)] = without_secrets(item.locator)
             elif isinstance(item, Source):

@@ -19,7 +19,7 @@ import os
 import secrets
 import shutil
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -28,6 +28,7 @@ from zlib import crc32
 
 import pydantic
 
+from vttdata.files.output_file import write_whole
 from vttdata.ids import canonical_json, digest
 from vttdata.json_types import JsonObject
 from vttdata.pipeline.stage import (
@@ -243,6 +244,21 @@ class PartStore(Generic[Out_co]):
             return ItemResult(value["id"], value["count"], tuple(outcomes), value["seconds"])
         except (KeyError, TypeError) as error:
             raise ValueError(f"{self.folder}: a part is damaged") from error
+
+
+def scrub_part(path: Path, is_gone: Callable[[str], bool]) -> bool:
+    """Replace a finished part by a log of its results that are not gone, and return whether any is.
+
+    A part with fewer results would not be that of its key, while the results of a log are found by those of the items.
+    """
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line[:11] != _CHECKSUM]
+    kept = [line for line in lines if not is_gone(line)]
+    if len(kept) < len(lines):
+        log = path.parent.with_name("items") / path.name
+        log.parent.mkdir(exist_ok=True)
+        write_whole(log, "".join(kept))
+        path.unlink()
+    return len(kept) < len(lines)
 
 
 class ItemResults(Generic[Out]):

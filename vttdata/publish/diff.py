@@ -151,13 +151,13 @@ class DatasetDifference:
         """Return plain values: ``needed`` and each of the ``configs``."""
         return {"needed": self.needed, "configs": [config.as_json() for config in self.configs]}
 
-    def as_lines(self) -> list[str]:
+    def as_lines(self, *, examples: bool = True) -> list[str]:
         """Return a line of plain text for each configuration that differs."""
-        return [text for config in self.configs if (text := config.as_text())]
+        return [text for config in self.configs if (text := config.as_text(examples=examples))]
 
-    def as_markdown(self) -> str:
+    def as_markdown(self, *, examples: bool = True) -> str:
         """Return the list of changes for a card: an item for each configuration that differs."""
-        return "\n".join(f"- {escape(line)}" for line in self.as_lines()) or "No row differs."
+        return "\n".join(f"- {escape(line)}" for line in self.as_lines(examples=examples)) or "No row differs."
 
 
 def compare_datasets(old: Path, new: Path) -> DatasetDifference:

@@ -54,6 +54,7 @@ def publish(
     private: bool = False,
     dry_run: bool = False,
     allow_incomplete: bool = False,
+    erase: bool = False,
 ) -> Publication:
     """Publish a dataset folder as a version of a dataset on the Hub.
 
@@ -65,6 +66,7 @@ def publish(
         private: Create a repository that only its owner sees; refused for an existing public one.
         dry_run: Only check and plan. Without a token the Hub is not asked, and the plan is that of a first publication.
         allow_incomplete: Accept a dataset that lacks items because their processing was cut short.
+        erase: Remove all earlier versions from the Hub, see `erase_history`.
 
     Raises:
         VttdataError: If the dataset has a defect, the name, token or repository is wrong, or the version is not high
@@ -75,6 +77,8 @@ def publish(
     options = {"private": private, "dry_run": dry_run, "allow_incomplete": allow_incomplete}
     with plan_publication(dataset, repo_id, endpoint=endpoint, tag=tag, **options) as (plan, api):
         commit = None if dry_run else execute_plan(plan, api)
+        if erase and not dry_run:
+            erase_history(plan, api)
     return Publication(plan, f"{api.endpoint}/datasets/{repo_id}", commit)
 
 
@@ -194,6 +198,32 @@ def execute_plan(plan: PublishPlan, api: HfApi) -> str:
     if plan.tagged_commit != commit:
         _tag(plan, api, commit)
     return commit
+
+
+def erase_history(plan: PublishPlan, api: HfApi) -> list[str]:
+    """Leave only the newest version of a published dataset on the Hub; return what cannot be erased, a sentence each.
+
+    All commits become one, other tags are deleted, and so are the large files that only earlier commits had. Repeating
+    the call after an interruption finishes it.
+    """
+    repo, kind = plan.repo_id, "dataset"
+    message = f"{plan.name} {plan.version}"
+    retry_request(lambda: api.super_squash_history(repo, repo_type=kind, commit_message=message))
+    remote = read_remote(api, repo)
+    assert remote is not None
+    used = {file.sha256 for file in remote.files.values()}
+    stored = retry_request(lambda: list(api.list_lfs_files(repo, repo_type=kind)))
+    unused = [file for file in stored if file.file_oid not in used]
+    retry_request(lambda: api.permanently_delete_lfs_files(repo, unused, repo_type=kind))
+    for tag in remote.tags:
+        retry_request(api.delete_tag, repo, tag=tag, repo_type=kind)
+    remote = read_remote(api, repo)
+    assert remote is not None
+    _tag(plan, api, remote.head)
+    refs = retry_request(lambda: api.list_repo_refs(repo, repo_type=kind, include_pull_requests=True))
+    others = [*refs.branches, *refs.converts, *(refs.pull_requests or ())]
+    kept = [ref.ref for ref in others if ref.ref != "refs/heads/main"]
+    return [f"{api.endpoint}/datasets/{plan.repo_id} has further references: {', '.join(kept)}."] if kept else []
 
 
 def _commit(plan: PublishPlan, api: HfApi, head: str) -> str:

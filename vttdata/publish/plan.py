@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
+from vttdata.dataset.tombstones import WITHDRAWN
 from vttdata.errors import VttdataError
 from vttdata.json_types import JsonObject
 from vttdata.publish.diff import DatasetDifference, compare_datasets
@@ -27,6 +29,8 @@ FileChange = Literal["added", "changed", "removed", "unchanged"]
 CHANGES = "## Changes"
 
 _CARD = "README.md"
+# Of a list of changes: the ids of some rows.
+_EXAMPLES = re.compile(r", (?:such as|namely) [^;\n]*")
 _MAX_LISTED_FILES = 20
 _HUB_FILES = {".gitattributes"}
 
@@ -152,7 +156,9 @@ def make_plan(
         has_same_card = previous.card == card or previous.card.startswith(f"{card.rstrip()}\n\n{CHANGES}\n")
         if not (previous.same_tables and has_same_card):
             difference = compare_datasets(previous.folder, dataset)
-            rewritten = _rewrite(manifest, _add_changes(card, version, previous, difference))
+            has_withdrawn = any(path.startswith(f"{WITHDRAWN}/") for path in manifest["files"])
+            listed = _add_changes(card, version, previous, difference, examples=not has_withdrawn)
+            rewritten = _rewrite(manifest, listed)
         elif previous.card != card:
             rewritten = _rewrite(manifest, previous.card)
     published = replaceable_files(remote) if remote is not None else {}
@@ -200,10 +206,14 @@ def foreign_repository(repo_id: str, content: str) -> VttdataError:
     return VttdataError(f"'{repo_id}' holds {content}, which is not replaced; choose another name.")
 
 
-def _add_changes(card: str, version: str, previous: Previous, difference: DatasetDifference) -> str:
-    """Return a card with its list of changes, those of earlier versions below."""
+def _add_changes(card: str, version: str, previous: Previous, difference: DatasetDifference, *, examples: bool) -> str:
+    """Return a card with its list of changes, those of earlier versions below.
+
+    Without `examples` no list names a row, since some of them were withdrawn.
+    """
     _, _, older = previous.card.partition(f"\n{CHANGES}\n")
-    changes = f"### {version}, after {previous.version}\n\n{difference.as_markdown()}"
+    changes = f"### {version}, after {previous.version}\n\n{difference.as_markdown(examples=examples)}"
+    older = older if examples else _EXAMPLES.sub("", older)
     return f"{card.rstrip()}\n\n{CHANGES}\n\n{changes}\n" + (f"\n{older.strip()}\n" if older.strip() else "")
 
 

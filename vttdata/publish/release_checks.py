@@ -5,6 +5,7 @@ The folder is only read, and the Hub is not asked.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from vttdata.dataset.card.card import INCOMPLETE
+from vttdata.dataset.description_files import CROISSANT, RESPONSIBLE
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.front_matter import read_front_matter, read_infos, read_version
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import PROVENANCE, read_provenance
+from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import LeakError, VttdataError
+from vttdata.files.reading import read_description
 from vttdata.ids import is_dataset_name
 from vttdata.json_types import JsonObject
 from vttdata.publish.version_rule import build_again, is_version
@@ -42,6 +46,7 @@ def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> JsonObjec
             that is not as the card says (columns, types, labels, rows), a split without rows, items that are missing.
         LeakError: If the splits leak and the card gives no reason for accepting that.
     """
+    refuse_unfinished(dataset)
     manifest = read_dataset_manifest(dataset)
     damage = find_damage(dataset)
     if damage:
@@ -69,6 +74,19 @@ def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> JsonObjec
     _check_tables(dataset, files, manifest)
     _check_leaks(dataset, card, files)
     return manifest
+
+
+def missing_properties(dataset: Path) -> list[str]:
+    """Return what its Croissant description lacks of what venues ask for, each with the key of the recipe for it."""
+    try:
+        content = json.loads(read_description(dataset, CROISSANT))
+    except (OSError, ValueError):
+        return [f"{CROISSANT}, which the next build writes"]
+    return [
+        name + (f" (set {key} in the recipe)" if key else "")
+        for name, key in RESPONSIBLE.items()
+        if name not in content
+    ]
 
 
 def _check_licence(dataset: Path) -> None:

@@ -25,7 +25,7 @@ from vttdata.ids import digest, is_dataset_name
 from vttdata.json_types import JsonObject
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
-from vttdata.settings import Count, Ratio, check_date, check_licence
+from vttdata.settings import Count, Ratio, Responsible, check_date, check_licence
 from vttdata.validation import MISSING, UNKNOWN_KEY, describe_problem
 
 _MAX_SHOWN = 80
@@ -52,12 +52,15 @@ class BaseRecipe(pydantic.BaseModel):
         date: day on which this version is published, YYYY-MM-DD.
         allow_leaks: reason to package a dataset although an audit finds leaks between its splits; the card quotes it.
         max_failed: highest share of items that may fail in any stage before the build ends with exit code 1.
+        responsible: what its makers say of the dataset, see `vttdata.settings.Responsible`.
+        corrections: folder of an earlier dataset of this name, whose errata and withdrawals this one keeps; by default
+            that of the dataset which the build replaces.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
     # Keys that name a file or folder, relative to the recipe's folder (to the working folder in --set).
-    paths: ClassVar[Paths] = {}
+    paths: ClassVar[Paths] = {"corrections": "folder"}
     # Section -> keys in it that exclude each other; giving one in --set takes the others out.
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     # Keys whose values are never written to a file.
@@ -74,6 +77,13 @@ class BaseRecipe(pydantic.BaseModel):
     date: str | None = pydantic.Field(None, description="a day such as 2026-11-21")
     allow_leaks: str | None = pydantic.Field(None, description="the reason, as a text")
     max_failed: Ratio = 0.2
+    responsible: Responsible = Responsible()
+    corrections: str | None = None
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        """Add the paths that every recipe may name."""
+        cls.paths = {**BaseRecipe.paths, **cls.paths}
 
     @pydantic.field_validator("name")
     @classmethod

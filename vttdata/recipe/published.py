@@ -31,6 +31,7 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(("name", "version", "licence", "licence.*", "language", "description", "citation", "date"), _ANY),
     **dict.fromkeys(("allow_leaks", "paper.*.why", "columns.*", "collect.columns.*", "captions.columns.*"), _ANY),
     **dict.fromkeys(("captions.language", "collect.search.queries.*.*", "folders.*"), _ANY),
+    **dict.fromkeys(("responsible.*", "responsible.derived_from.*", "split.after"), _ANY),
     # Choices among words that the recipe's type lists.
     **dict.fromkeys(
         ("format", "foils.selection", "degrade.variant", "publish.media", "near_duplicates", "collect.category"), _ANY

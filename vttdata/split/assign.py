@@ -16,11 +16,12 @@ from typing import Literal
 from vttdata.errors import VttdataError
 from vttdata.ids import find_video_id
 from vttdata.records import Clip
-from vttdata.settings import Count, Ratio, Strict
+from vttdata.settings import Count, Ratio, Strict, check_date
 from vttdata.split.balance import balance
 from vttdata.split.draw import draw_splits
 from vttdata.split.groups import ClipGroup, Tie, group_clips
 
+_TEST = "test"
 # Category of clips that have none.
 UNCATEGORISED = "(none)"
 _MIN_RATIO = 1e-6
@@ -45,6 +46,8 @@ class SplitSettings(Strict):
             line, all of `test`. Clips tied to a pinned clip go with it. A split with pins gets nothing else, so a
             pinned test set stays as it is, unless the split of the highest ratio has pins too: then the file is an
             earlier assignment, and every split takes further groups in.
+        after: a day, YYYY-MM-DD: `test` gets the clips whose sources were all uploaded on it or later, and those of
+            their groups; the other splits share the rest by their ratios. A source of unknown date counts as earlier.
     """
 
     ratios: dict[str, Ratio] = field(default_factory=lambda: {"train": 0.65, "validation": 0.05, "test": 0.30})
@@ -53,8 +56,12 @@ class SplitSettings(Strict):
     draw: Count = 0
     stratify: Literal["category"] | None = "category"
     pin: str | None = None
+    after: str | None = None
 
     def __post_init__(self) -> None:
+        check_date(self.after)
+        if self.after is not None and (_TEST not in self.ratios or len(self.ratios) < 2):
+            raise ValueError(f"after needs the split '{_TEST}' and another one, not {', '.join(self.ratios)}.")
         for name, ratio in self.ratios.items():
             if not re.fullmatch(r"\w+", name, re.ASCII) or name == "all":
                 raise ValueError(f"'{name}' is not a name for a split; use letters, digits and _, but not 'all'.")
@@ -98,6 +105,7 @@ def assign_splits(
     pairs: Iterable[tuple[str, str]] = (),
     uploaders: Mapping[str, str] | None = None,
     pins: Mapping[str, str] | None = None,
+    uploaded: Mapping[str, str] | None = None,
 ) -> Assignment:
     """Divide clips into splits so that no group crosses one.
 
@@ -113,6 +121,7 @@ def assign_splits(
         pairs: ids of sources that are near-duplicates; used if `settings.together` has ``near_duplicate``.
         uploaders: source id -> who published it; required if `settings.together` has ``uploader``.
         pins: `video_id` -> split, as from `vttdata.files.id_lists.read_pins`; see `SplitSettings.pin`.
+        uploaded: source id -> day, YYYY-MM-DD; see `SplitSettings.after`.
 
     Raises:
         VttdataError: when two clips have one id, pins name an unknown split or no clip at all, two clips of one group
@@ -126,6 +135,8 @@ def assign_splits(
         raise VttdataError("The splits should keep each uploader's clips together, but no source has an uploader.")
     group_of = group_clips(clips, settings.together, pairs, uploaders)
     pinned_groups, lost_pins = pin_groups(group_of, pins, settings.ratios)
+    if settings.after is not None:
+        pinned_groups |= _later_groups(clips, group_of, pinned_groups, settings.after, uploaded or {})
     groups = build_groups(clips, group_of, settings, seed, uploaders)
     free = [group for group in groups if group.group_id not in pinned_groups]
     pinned = [group for group in groups if group.group_id in pinned_groups]
@@ -182,6 +193,24 @@ def pin_groups(
                 f"and '{video_id}' to {pins[video_id]}, which would leak; take one of them out of the file."
             )
     return {group_id: pins[video_id] for group_id, video_id in first_pin.items()}, lost_pins
+
+
+def _later_groups(
+    clips: Sequence[Clip],
+    group_of: Mapping[str, str],
+    pinned: Mapping[str, str],
+    after: str,
+    uploaded: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the groups of which every clip's source was uploaded on a day or later, all of them pinned to `test`."""
+    earlier = {group_of[clip.video_id]: clip for clip in clips if uploaded.get(clip.source_id, "") < after}
+    later = {group_id: _TEST for group_id in group_of.values() if group_id not in earlier}
+    if not later:
+        raise VttdataError(f"No group of clips has only sources uploaded on {after} or later, so test would be empty.")
+    wrong = next((group for group, split in pinned.items() if (split == _TEST) != (group in later)), None)
+    if wrong is not None:
+        raise VttdataError(f"The clip '{wrong}' is pinned to {pinned[wrong]}, which its day of upload contradicts.")
+    return later
 
 
 def build_groups(

@@ -27,11 +27,16 @@ from vttdata.text.language import UNDETERMINED, has_other_script, is_language, p
 from vttdata.text.word_spans import split_words
 
 # Columns of a caption table; only `caption` and either `video_id` or `source` are required.
-COLUMNS = ("video_id", "source", "start", "end", "caption", "annotator", "language", "sen_id", "author")
+# What is known of a caption by a machine, and of the person who checked it.
+MACHINE_COLUMNS = ("revision", "prompt", "verified_by")
+COLUMNS = (
+    *("video_id", "source", "start", "end", "caption", "annotator", "language", "sen_id", "author"),
+    *MACHINE_COLUMNS,
+)
 # Columns of a table of captions that is the input of a command.
 INPUT_COLUMNS = ("video_id", "source_id", "caption", "annotator", "language", "sen_id", "author")
 
-_LABELS = ("annotator", "language", "author")
+_LABELS = ("annotator", "language", "author", *MACHINE_COLUMNS)
 
 RemovalReason = Literal["empty", "duplicate", "case_duplicate", "too_short", "too_long", "language", "doubled_id"]
 
@@ -49,7 +54,8 @@ class CaptionSettings(Strict):
         file: CSV, TSV or JSON with one caption a row; none means a dataset without captions.
         columns: name of a column in vttdata -> its name in the file. The columns are video_id (or the name of the
             clip's file), source (a source's id, file name or URL), start, end (in the source, as seconds, m:ss or
-            h:mm:ss), caption, annotator, language, sen_id, author. A column that is not listed has the same name in the
+            h:mm:ss), caption, annotator, language, sen_id, author, revision, prompt, verified_by. A
+            column that is not listed has the same name in the
             file; case, and spaces for underscores, make no difference.
         per_clip: how many captions a clip must keep.
         below: what happens to a clip with fewer: it is rejected or kept.
@@ -98,6 +104,9 @@ class RawCaption:
     language: str | None = None
     sen_id: int | None = None
     author: str | None = None
+    revision: str | None = None
+    prompt: str | None = None
+    verified_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +230,8 @@ def clean_captions(
         stated = raw.language or settings.language or language
         if raw.language is None and has_other_script(text, primary_language(stated) or ""):
             stated = UNDETERMINED
-        kept.append((Caption(video_id, sen_id, text, raw.annotator, stated, raw.author or "human"), raw.line))
+        origin = (raw.author or "human", raw.revision, raw.prompt, raw.verified_by)
+        kept.append((Caption(video_id, sen_id, text, raw.annotator, stated, *origin), raw.line))
     kept.sort(key=lambda pair: pair[0].sen_id)
     uses = Counter(caption.sen_id for caption, _ in kept)
     for caption, line in kept:

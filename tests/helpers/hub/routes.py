@@ -137,7 +137,7 @@ def refs(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
     repository = _repository(hub, request, parts["repo"])
     tags = [{"name": t, "ref": f"refs/tags/{t}", "targetCommit": oid} for t, oid in repository.tags.items()]
     branch = {"name": "main", "ref": "refs/heads/main", "targetCommit": repository.head}
-    return _json({"tags": tags, "branches": [branch], "converts": []})
+    return _json({"tags": tags, "branches": [branch], "converts": [], "pullRequests": []})
 
 
 @route("GET", "/api/datasets/{repo}/commits/{rev}")
@@ -155,8 +155,32 @@ def tag(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
 
 @route("DELETE", "/api/datasets/{repo}/tag/{rev}")
 def delete_tag(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
-    if _writable(hub, request, parts["repo"]).tags.pop(parts["rev"], None) is None:
-        raise Refused(404, "RevisionNotFound", f"No such tag: {parts['rev']}")
+    hub.store.delete_tag(_writable(hub, request, parts["repo"]), parts["rev"])
+    return Answer()
+
+
+@route("POST", "/api/datasets/{repo}/super-squash/{rev}")
+def super_squash(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
+    hub.store.squash(_writable(hub, request, parts["repo"]), request.json()["message"])
+    return Answer()
+
+
+@route("GET", "/api/datasets/{repo}/lfs-files")
+def lfs_files(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
+    repository = _writable(hub, request, parts["repo"])
+    own = {"pushedAt": "2026-01-01T00:00:00.000Z", "ref": None}
+    large = [(path, file) for path, file in hub.store.large_files(repository) if hub.store.has(file.sha256 or "")]
+    return _json(
+        [
+            {"fileOid": file.sha256, "oid": file.sha256, "filename": path, "size": file.size, **own}
+            for path, file in large
+        ]
+    )
+
+
+@route("POST", "/api/datasets/{repo}/lfs-files/batch")
+def delete_lfs_files(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
+    hub.store.delete_large(_writable(hub, request, parts["repo"]), request.json()["deletions"]["sha"])
     return Answer()
 
 

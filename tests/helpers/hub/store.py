@@ -53,6 +53,8 @@ class Repository:
     commits: dict[str, Commit] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     head: str = ""
+    # Every large file that was ever pushed; it stays when no commit names it any more.
+    pushed: dict[str, tuple[str, File]] = field(default_factory=dict)
 
     def find(self, revision: str) -> Commit:
         oid = self.head if revision in ("main", "refs/heads/main") else self.tags.get(revision, revision)
@@ -141,6 +143,47 @@ class Store:
                 files[path] = self.keep(value["content"])
         return self._add_commit(repository, title, files)
 
+    def squash(self, repository: Repository, title: str) -> None:
+        """Make one commit of the branch; tags keep the commits that they name, and with them these commits' files."""
+        files = repository.commits[repository.head].files
+        repository.head = ""
+        self._add_commit(repository, title, files)
+        self._collect(repository)
+
+    def _collect(self, repository: Repository) -> None:
+        """Forget commits that neither the branch nor a tag reaches, and the regular files that only these have."""
+        reached: dict[str, Commit] = {}
+        for oid in [repository.head, *repository.tags.values()]:
+            while oid and oid not in reached:
+                reached[oid] = repository.commits[oid]
+                oid = reached[oid].parent or ""  # noqa: PLW2901
+        gone = {
+            file for oid, commit in repository.commits.items() if oid not in reached for file in commit.files.values()
+        }
+        repository.commits = reached
+        kept = {
+            file
+            for each in self.repositories.values()
+            for commit in each.commits.values()
+            for file in commit.files.values()
+        }
+        for file in gone - kept:
+            if file.sha256 is None:
+                self.blob(file).unlink(missing_ok=True)
+
+    def delete_tag(self, repository: Repository, name: str) -> None:
+        if repository.tags.pop(name, None) is None:
+            raise Refused(404, "RevisionNotFound", f"No such tag: {name}")
+        self._collect(repository)
+
+    def large_files(self, repository: Repository) -> list[tuple[str, File]]:
+        return list(repository.pushed.values())
+
+    def delete_large(self, repository: Repository, names: Sequence[str]) -> None:
+        for sha256 in names:
+            repository.pushed.pop(sha256, None)
+            (self._folder / sha256).unlink(missing_ok=True)
+
     def _large(self, sha256: str, size: int) -> File:
         if not self.has(sha256):
             raise Refused(400, "", f"LFS pointer pointed to a file that does not exist: {sha256}")
@@ -152,6 +195,7 @@ class Store:
         commit = Commit(hashlib.sha1(text.encode()).hexdigest(), repository.head or None, title, files)
         repository.commits[commit.oid] = commit
         repository.head = commit.oid
+        repository.pushed |= {file.sha256: (path, file) for path, file in files.items() if file.sha256}
         return commit
 
     def tag(self, repository: Repository, name: str, revision: str) -> None:

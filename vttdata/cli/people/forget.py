@@ -29,7 +29,9 @@ def command(folder: Path, worker: str) -> int:
         answers, is_known = store.delete_worker(worker)
     if not is_known:
         raise VttdataError(f"{folder}: there is no worker {worker[:80]!a}.")
+    code = campaign.hash_worker(worker)
     print(
-        f"{answers:,} answers were deleted; in tables written before they are those of {campaign.hash_worker(worker)}"
+        f"{answers:,} answers were deleted; in tables written before they are those of {code}, and 'vttdata withdraw "
+        f"DATASET --annotator {code}' takes them out of a dataset"
     )
     return DONE

@@ -18,10 +18,12 @@ from vttdata.dataset.card.sections import (
     format_creation,
     format_details,
     format_rebuilding,
+    format_responsible,
     format_rights,
     format_structure,
     format_table,
     format_uses,
+    structure_sections,
 )
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import read_parquet_rows
@@ -75,16 +77,10 @@ def format_card(
         format_questions(questions) if questions is not None else "",
         format_uses(metadata, tables),
         _format_leaks(metadata, audits),
+        format_responsible(metadata),
         format_rights(metadata, folder, shipped=shipped > 0),
         "## Details",
-        fold(
-            "All figures",
-            format_table([(escape(name), *figures) for name, *figures in statistics.table()]),
-            "Words are separated by white space, and are letters in scripts that separate no words; the vocabulary is "
-            "their distinct lower-cased forms. Clip lengths are in seconds. A source that feeds several splits counts "
-            "once in the total.",
-            format_table(statistics.config_table()) if statistics.configs else "",
-        ),
+        _format_figures(statistics),
         _format_paper_comparison(metadata, statistics),
         _format_findings(metadata),
         _format_ratios(metadata, statistics),
@@ -94,6 +90,35 @@ def format_card(
         format_structure(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def derived_sections(statistics: Statistics, tables: Tables, audits: Mapping[str, Audit]) -> list[str]:
+    """Return the parts of a card that follow from the tables alone, in an order of their own.
+
+    A revised dataset has them in the place of those of its tables before.
+    """
+    verdicts = _format_verdicts(audits) if audits else []
+    leaks = [f"{escape(audit.verdict)} {escape(notes(audit)[-1])}" for audit in audits.values()]
+    return [
+        "\n\n".join(verdicts),
+        format_table(_split_rows(statistics)),
+        _format_figures(statistics),
+        *leaks[:1],
+        _format_audit(audits),
+        *structure_sections(tables),
+        *(f"- `{name}`: {escape(audit.verdict)}" for name, audit in audits.items() if name != "clips"),
+    ]
+
+
+def _format_figures(statistics: Statistics) -> str:
+    return fold(
+        "All figures",
+        format_table([(escape(name), *figures) for name, *figures in statistics.table()]),
+        "Words are separated by white space, and are letters in scripts that separate no words; the vocabulary is "
+        "their distinct lower-cased forms. Clip lengths are in seconds. A source that feeds several splits counts "
+        "once in the total.",
+        format_table(statistics.config_table()) if statistics.configs else "",
+    )
 
 
 def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
@@ -159,8 +184,8 @@ def _format_pictures(tables: Tables, folder: Path, *, shipped: bool) -> Iterator
         yield f"Of {len(facts):,} sources {interlaced:,} are interlaced{clips}."
 
 
-def _format_splits(metadata: Metadata, statistics: Statistics) -> str:
-    """Return the section with the main figures of each split, rounded for reading."""
+def _split_rows(statistics: Statistics) -> list[tuple[str, ...]]:
+    """Return the main figures of each split, rounded for reading, below a header."""
     rows: list[tuple[str, ...]] = [("split", "clips", "sources", "hours", "captions", "words a caption")]
     for split, figures in [*statistics.splits.items(), ("all", statistics.total)]:
         hours, words = figures.hours, figures.words_per_sentence
@@ -174,9 +199,14 @@ def _format_splits(metadata: Metadata, statistics: Statistics) -> str:
                 "-" if words is None else f"{words:.1f}",
             )
         )
+    return rows
+
+
+def _format_splits(metadata: Metadata, statistics: Statistics) -> str:
+    """Return the section with the main figures of each split, and with what is never in two of them."""
     together = " or ".join(_TOGETHER.get(key, key) for key in metadata.together)
     promise = f"Clips of {together} are never in different splits." if together else ""
-    return "\n\n".join(part for part in ("## Splits", format_table(rows), promise) if part)
+    return "\n\n".join(part for part in ("## Splits", format_table(_split_rows(statistics)), promise) if part)
 
 
 def _format_ratios(metadata: Metadata, statistics: Statistics) -> str:

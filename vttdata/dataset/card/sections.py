@@ -68,13 +68,21 @@ def format_uses(metadata: Metadata, tables: Tables) -> str:
         f'{_NOT_IN_VARIABLES.sub("_", default)} = load_dataset("{metadata.name}", split="{tables[default][0].split}")',
         *(f'{_NOT_IN_VARIABLES.sub("_", name)} = load_dataset("{metadata.name}", "{name}")' for name in others),
     ]
-    meanings = "\n".join(f"- `{config}`: {row_meaning(config)}" for config in tables)
     options = (
         f'`revision="v{metadata.version}"` loads this version, `streaming=True` reads rows without downloading all '
         "files."
     )
     code = "\n".join(lines)
-    return f"## How to load it\n\n```python\n{code}\n```\n\n{options}\n\n{meanings}"
+    return f"## How to load it\n\n```python\n{code}\n```\n\n{options}\n\n{_meanings(tables)}"
+
+
+def structure_sections(tables: Tables) -> list[str]:
+    """Return the parts of a card that name all configurations: how to load them, what a row is, and their columns."""
+    return [_meanings(tables), format_structure(tables)]
+
+
+def _meanings(tables: Tables) -> str:
+    return "\n".join(f"- `{config}`: {row_meaning(config)}" for config in tables)
 
 
 def format_structure(tables: Tables) -> str:
@@ -126,6 +134,20 @@ def format_rights(metadata: Metadata, folder: Path, *, shipped: bool) -> str:
     entries = "\n\n".join(filter(None, (papers, build_citation(metadata, folder))))
     parts = [f"## Licences\n\n{format_table(licences)}", f"## Citation\n\n```bibtex\n{entries}\n```"]
     return "\n\n".join(parts)
+
+
+def format_responsible(metadata: Metadata) -> str:
+    """Return the section with what the makers say of a dataset; empty if they say nothing."""
+    stated = metadata.responsible
+    texts = {
+        "Limitations": stated.limitations,
+        "Biases": stated.biases,
+        "Personal and sensitive information": stated.sensitive,
+        "Uses": stated.uses,
+        "Social impact": stated.social_impact,
+    }
+    lines = [f"- **{name}:** {escape(text)}" for name, text in texts.items() if text]
+    return "\n".join(["## Responsible use\n", *lines]) if lines else ""
 
 
 def format_rebuilding(metadata: Metadata, folder: Path) -> str:

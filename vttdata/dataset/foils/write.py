@@ -18,6 +18,7 @@ from vttdata.dataset.card.sections import (
     format_creation,
     format_details,
     format_rebuilding,
+    format_responsible,
     format_rights,
     format_structure,
     format_table,
@@ -101,11 +102,15 @@ class FoiledParagraph:
 
 
 def write_foils(
-    folder: Path, foils: FoilSet, metadata: Metadata, add_files: Callable[[Path], None] | None = None
+    folder: Path,
+    foils: FoilSet,
+    metadata: Metadata,
+    add_files: Callable[[Path], None] | None = None,
+    finish: Callable[[Path], object] | None = None,
 ) -> None:
     """Write a foil dataset in the place of the one in `folder`, which must be a dataset, empty or missing.
 
-    `add_files` is called with the folder once its tables are there.
+    `add_files` is called with the folder once its tables are there, and `finish` once it is complete.
 
     Raises:
         VttdataError: If there are no pairs, or `folder` holds something else than a dataset.
@@ -125,6 +130,8 @@ def write_foils(
             limitations.append(f"`questions`: {question_sentence(foils.question_attacks, len(foils.questions))}")
         body = _format_card(foils, metadata, tables, partial)
         write_description(partial, metadata, tables, body, limitations=limitations)
+        if finish is not None:
+            finish(partial)
 
 
 def foil_paragraphs(foils: FoilSet) -> list[FoiledParagraph]:
@@ -263,6 +270,7 @@ def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Pat
         "## Counts\n\n" + format_table([("", ""), *((escape(name), number) for name, number in foils.counts)]),
         _format_questions(foils) if foils.questions else "",
         *(_format_attacks(config, attacks) for config, attacks in foils.attacks.items()),
+        format_responsible(metadata),
         format_rights(metadata, folder, shipped=False),
         "## Details",
         fold("Most frequent swaps", f"{len(swaps):,} different ones in all.", format_table(frequent)),

@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from vttdata.dataset.tombstones import find_copies
 from vttdata.pipeline.stage import GatheringStage, Kept, Outcome, Rejected, WholeStage
-from vttdata.records import Clip, Source
+from vttdata.records import Clip, Fingerprint, Source
 from vttdata.split import Assignment, SplitSettings, assign_splits
 from vttdata.split.groups import DisjointSets
 from vttdata.split.near_duplicates.matches import NearDuplicate, match_samples
@@ -41,6 +42,30 @@ class NearDuplicates(GatheringStage[Source, Samples, NearDuplicate]):
     def process(self, item: Samples) -> Iterator[Outcome[NearDuplicate]]:
         """Keep every pair."""
         return map(Kept, match_samples(item).duplicates())
+
+
+@dataclass(frozen=True)
+class RefuseCopies(WholeStage[Source, Source]):
+    """Reject sources that show what was withdrawn, under whatever name.
+
+    `fingerprints` are those that the tombstones of the dataset keep.
+    """
+
+    name = "withdrawn"
+    output = Source
+    reasons = frozenset({"withdrawn"})
+
+    fingerprints: tuple[tuple[str, Fingerprint], ...]
+
+    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome[Source]]:
+        """Keep the other sources, in input order."""
+        prints = [(source.source_id, source.fingerprint) for source in item if source.fingerprint is not None]
+        copies = find_copies(prints, dict(self.fingerprints))
+        for source in item:
+            if source.source_id in copies:
+                yield Rejected(source.source_id, "withdrawn", "it shows the same as a withdrawn source", source.file)
+            else:
+                yield Kept(source)
 
 
 @dataclass(frozen=True)
@@ -121,6 +146,7 @@ class Split(WholeStage[Clip, Clip]):
         pins: (`video_id`, split).
         pairs: ids of near-duplicate sources.
         uploaders: (`source_id`, uploader).
+        uploaded: (`source_id`, day of upload).
     """
 
     name = "split"
@@ -134,11 +160,20 @@ class Split(WholeStage[Clip, Clip]):
     pins: tuple[tuple[str, str], ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     uploaders: tuple[tuple[str, str], ...] = ()
+    uploaded: tuple[tuple[str, str], ...] = ()
 
     def assign(self, clips: Sequence[Clip], settings: SplitSettings) -> Assignment:
         """Return the division of clips by some settings, the rest being as it is."""
         pins, uploaders = dict(self.pins), dict(self.uploaders)
-        return assign_splits(clips, settings, seed=self.seed, pairs=self.pairs, uploaders=uploaders, pins=pins)
+        return assign_splits(
+            clips,
+            settings,
+            seed=self.seed,
+            pairs=self.pairs,
+            uploaders=uploaders,
+            pins=pins,
+            uploaded=dict(self.uploaded),
+        )
 
     def find_closer_draw(self, clips: Sequence[Clip]) -> tuple[int, float]:
         """Return the first draw whose shares are all within half a point of the ratios, and its largest gap.

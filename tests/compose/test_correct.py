@@ -1,0 +1,92 @@
+"""Errata: each is compared with the dataset first, and only what they name changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.compose.test_withdraw import TEXTS, rows_of
+from tests.helpers.hub.built import build
+from vttdata.compose.correct import correct_dataset
+from vttdata.dataset.errata import ERRATA
+from vttdata.dataset.manifest import find_damage
+from vttdata.dataset.tombstones import read_history
+from vttdata.errors import VttdataError
+from vttdata.publish.diff import compare_datasets
+
+FACTS = {"reason": "wrong", "who": "ann", "date": "2026-11-27"}
+
+
+def table(folder: Path, *rows: dict[str, str]) -> Path:
+    path = folder / "errata.jsonl"
+    path.write_text("".join(json.dumps(FACTS | row) + "\n" for row in rows))
+    return path
+
+
+def caption(old: str, new: str, name: str = "v0#1") -> dict[str, str]:
+    return {"id": name, "field": "captions.caption", "old": old, "new": new}
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return build(tmp_path / "small", TEXTS, media=tmp_path / "cut")
+
+
+def test_only_what_an_erratum_names_changes(dataset: Path, tmp_path: Path) -> None:
+    before = rows_of(dataset)
+    errata = table(
+        tmp_path, caption(TEXTS[0], "somebody waves"), {"id": "v1", "field": "category", "old": "life", "new": "life"}
+    )
+    folder, version, _ = correct_dataset(dataset, errata, out=tmp_path / "new")
+    assert rows_of(dataset) == before
+    assert version == "2.0.0"
+    assert find_damage(folder) == []
+    after = rows_of(folder)
+    for config in before:
+        for (split, old), (new_split, new) in zip(before[config], after[config], strict=True):
+            wanted = dict(old)
+            if old.get("video_id") == "v0":
+                wanted |= {"captions": ["somebody waves"]} if config == "clips" else {"caption": "somebody waves"}
+            assert (new_split, new) == (split, wanted)
+    (listed,) = [
+        json.loads(line) for line in (folder / "videos/train/metadata.jsonl").read_text().splitlines() if '"v0"' in line
+    ]
+    assert listed["captions"] == ["somebody waves"]
+    assert compare_datasets(dataset, folder).needed == "major"
+    assert "somebody waves" in (folder / "README.md").read_text()
+
+
+def test_errata_of_several_versions_are_kept(dataset: Path, tmp_path: Path) -> None:
+    correct_dataset(dataset, table(tmp_path, caption(TEXTS[0], "somebody waves")))
+    correct_dataset(dataset, table(tmp_path, caption("somebody waves", "nobody waves")))
+    assert [(row["version"], row["old"], row["new"]) for row in read_history(dataset, ERRATA)] == [
+        ("2.0.0", TEXTS[0], "somebody waves"),
+        ("3.0.0", "somebody waves", "nobody waves"),
+    ]
+    assert rows_of(dataset)["captions"][0][1]["caption"] == "nobody waves"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([caption("another text", "new")], "has the old value 'another text', but the dataset has"),
+        ([caption(TEXTS[0], "new", "v9#1")], "names 'v9#1', which the dataset does not have"),
+        ([caption(TEXTS[0], "new"), caption(TEXTS[0], "other")], "is corrected twice"),
+        ([caption(TEXTS[0], " ")], "has an empty text"),
+        ([caption(TEXTS[0], "new") | {"date": "soon"}], "found 'soon'"),
+        ([caption(TEXTS[0], "new") | {"who": ""}], "the column 'who' is empty"),
+        ([caption(TEXTS[0], "new") | {"field": "colour"}], "'colour' cannot be corrected"),
+        ([caption(TEXTS[0], "new") | {"field": "start"}], "'start' is a column of clips.start and questions.start"),
+        ([{"id": "v0", "field": "clips.start", "old": "0", "new": "1"}], "has a file that was cut by its span"),
+        ([{"id": "v0", "field": "category", "old": "life", "new": "sport"}], "'sport', which is no value"),
+    ],
+)
+def test_a_wrong_erratum_changes_nothing(dataset: Path, tmp_path: Path, rows: list[dict[str, str]], words: str) -> None:
+    before = rows_of(dataset)
+    with pytest.raises(VttdataError) as raised:
+        correct_dataset(dataset, table(tmp_path, *rows))
+    assert words in str(raised.value)
+    assert rows_of(dataset) == before
+    assert find_damage(dataset) == []

@@ -1,0 +1,240 @@
+"""Withdrawals: nothing of what was withdrawn is left, everything else is as it was, and no kill leaves half of one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.hub.built import build
+from tests.helpers.kill_points import count_moments, kill_at
+from tests.helpers.traces import find_traces
+from vttdata.compose import build as builds
+from vttdata.compose.correct import correct_dataset
+from vttdata.compose.withdraw import WithdrawalRequest, find_unfinished, plan_withdrawal, withdraw
+from vttdata.dataset.find_tables import read_tables
+from vttdata.dataset.manifest import find_damage
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.tombstones import withdrawal_journal
+from vttdata.errors import VttdataError
+from vttdata.publish.release_checks import check_dataset
+
+TEXTS = ["a person waves", "a dog runs after a red ball", "a child sings a song", "a cat sleeps on a sofa"]
+NAMES = ["alpha", "beta-source", "gamma", "delta"]
+
+
+def rows_of(dataset: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Every row with its split, by configuration, but for errata and tombstones."""
+    return {
+        config: [
+            (split, row)
+            for split, paths in tables.files.items()
+            for row in read_parquet_rows(paths, list(tables.types))
+        ]
+        for config, tables in read_tables(dataset).items()
+        if config not in ("errata", "withdrawn")
+    }
+
+
+def without(rows: dict[str, list[tuple[str, dict[str, Any]]]], video_ids: set[str], sources: set[str]) -> Any:
+    return {
+        config: [
+            (split, row)
+            for split, row in of_config
+            if row.get("video_id") not in video_ids and row.get("source_id") not in sources
+        ]
+        for config, of_config in rows.items()
+    }
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return build(tmp_path / "small", TEXTS, sources=NAMES, media=tmp_path / "cut")
+
+
+def test_everything_else_stays_as_it_was(dataset: Path) -> None:
+    before = rows_of(dataset)
+    report = withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"])))
+    assert rows_of(dataset) == without(before, {"v1"}, {"beta-source"})
+    assert find_damage(dataset) == []
+    assert check_dataset(dataset)["version"] == "2.0.0"
+    assert not list(find_traces(dataset, ["v1", "beta-source"], [TEXTS[1]]))
+    assert (report.withdrawal.requested, report.withdrawal.clips, report.withdrawal.captions) == (1, 1, 1)
+    assert not withdrawal_journal(dataset).exists()
+
+
+@given(
+    chosen=st.sets(st.integers(0, 6), min_size=1, max_size=6),
+    sources=st.lists(st.integers(0, 3), min_size=8, max_size=8),
+)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_choice_leaves_a_trace_or_changes_another_row(
+    tmp_path_factory: pytest.TempPathFactory, chosen: set[int], sources: list[int]
+) -> None:
+    folder = tmp_path_factory.mktemp("property")
+    names = [f"source-{number}-of-clips" for number in sources]
+    names[-1] = "source-of-the-test-split"
+    texts = [f"a text about clip number {number} alone" for number in range(8)]
+    dataset = build(folder / "d", texts, sources=names)
+    before = rows_of(dataset)
+    gone_sources = {names[number] for number in chosen}
+    gone = {f"v{number}" for number, name in enumerate(names) if name in gone_sources}
+    plan = plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=[f"v{number}" for number in chosen]))
+    if len(gone) == 7:  # all of the split train
+        with pytest.raises(VttdataError, match="Nothing would be left"):
+            withdraw(plan)
+        assert rows_of(dataset) == before
+        return
+    withdraw(plan)
+    assert rows_of(dataset) == without(before, gone, gone_sources)
+    gone_texts = [texts[int(name[1:])] for name in gone]
+    # The card states the version, such as v2.0.0, which is a clip's id here.
+    found = find_traces(dataset, gone | gone_sources, gone_texts)
+    assert not [each for each in found if (each[0].name, each[1]) != ("README.md", "v2")]
+    shutil.rmtree(folder)
+
+
+def test_captions_of_an_annotator_go_and_the_clips_stay(tmp_path: Path) -> None:
+    dataset = tmp_path / "d"
+    from vttdata.dataset import Metadata, write_dataset
+    from vttdata.records import Caption, Clip
+
+    clips = [Clip(f"clip{n}", f"source{n}", 0.0, 9.0, None, None, None, split="test") for n in range(2)]
+    captions = [
+        Caption(f"clip{n}", m, f"text {m} of clip {n} here", annotator=f"w{m}") for n in range(2) for m in range(2)
+    ]
+    write_dataset(
+        dataset, clips=clips, captions=captions, sources=[], metadata=Metadata("me/small", licence="mit"), media=None
+    )
+    withdraw(plan_withdrawal(dataset, WithdrawalRequest("their wish", annotators=["w1"])))
+    rows = rows_of(dataset)
+    assert [row["captions"] for _, row in rows["clips"]] == [["text 0 of clip 0 here"], ["text 0 of clip 1 here"]]
+    assert {row["annotator"] for _, row in rows["captions"]} == {"w0"}
+    assert not list(find_traces(dataset, ["w1"], ["text 1 of clip 0 here", "text 1 of clip 1 here"]))
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (WithdrawalRequest("x", ids=["v9"]), "neither a clip nor a source 'v9'"),
+        (WithdrawalRequest("x", urls=["https://example.org/none"]), "no source has the address"),
+        (WithdrawalRequest("x", annotators=["nobody"]), "no caption is by 'nobody'"),
+    ],
+)
+def test_an_unknown_item_changes_nothing(dataset: Path, request_: WithdrawalRequest, words: str) -> None:
+    before = rows_of(dataset)
+    with pytest.raises(VttdataError, match=words):
+        plan_withdrawal(dataset, request_)
+    assert rows_of(dataset) == before
+
+
+def test_no_split_is_left_empty(dataset: Path) -> None:
+    before = rows_of(dataset)
+    with pytest.raises(VttdataError, match="Nothing would be left of clips/test"):
+        withdraw(plan_withdrawal(dataset, WithdrawalRequest("x", ids=["v3"])))
+    assert rows_of(dataset) == before
+    assert find_unfinished(dataset) is None
+
+
+@pytest.mark.not_on("win32")
+def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "scores.jsonl").write_text('{"item": "v0", "value": 1}\n{"item": "v1", "value": 0}\n')
+    before = rows_of(dataset)
+    wanted = without(before, {"v1"}, {"beta-source"})
+    folder = tmp_path / "try"
+
+    def reset() -> Path:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(dataset, folder / "small")
+        shutil.copytree(notes, folder / "notes")
+        return folder / "small"
+
+    def act() -> None:
+        target = folder / "small"
+        plan = find_unfinished(target) or plan_withdrawal(
+            target, WithdrawalRequest("takedown", ids=["v1"], further=[folder / "notes"])
+        )
+        withdraw(plan)
+
+    reset()
+    act()
+    assert rows_of(folder / "small") == wanted
+    reset()
+    moments = count_moments(act)
+    killed = 0
+    for number in range(20):
+        target = reset()
+        killed += kill_at(1 + number * moments // 20, act)
+        if target.exists():
+            # The old dataset or the new one, whole.
+            assert find_damage(target) == []
+            assert rows_of(target) in (before, wanted)
+            if withdrawal_journal(target).exists():
+                with pytest.raises(VttdataError, match="a withdrawal was interrupted"):
+                    check_dataset(target)
+        act_again = find_unfinished(target)
+        if act_again is not None or (target.exists() and rows_of(target) == before) or not target.exists():
+            act()
+        assert rows_of(target) == wanted
+        assert find_damage(target) == []
+        assert (folder / "notes/scores.jsonl").read_text() == '{"item": "v0", "value": 1}\n'
+        assert {path.name for path in folder.iterdir()} <= {"small", "notes", ".small.lock"}
+        assert not list(find_traces(folder, ["v1", "beta-source"], [TEXTS[1]]))
+    assert killed == 20
+
+
+def official_files(folder: Path) -> Path:
+    """A release in the shape of MSR-VTT's, with two clips of one video."""
+    folder.mkdir()
+    videos = [
+        {"video_id": f"video{n}", "url": f"https://www.youtube.com/watch?v=abcdefgh{n // 2:03d}", "start time": 10 * n}
+        | {"end time": 10 * n + 9, "split": "train" if n < 6 else "test", "category": 0}
+        for n in range(8)
+    ]
+    sentences = [
+        {"video_id": f"video{n}", "sen_id": 10 * n + m, "caption": f"sentence {m} about the clip of number {n}"}
+        for n in range(8)
+        for m in range(2)
+    ]
+    (folder / "all.json").write_text(json.dumps({"videos": videos, "sentences": sentences}))
+    return folder
+
+
+def build_official(folder: Path, out: Path, **more: object) -> Path:
+    given = {"annotations": folder, "name": "me/small", "licence": "cc-by-4.0", **more}
+    return builds.build("msrvtt", out=out, settings=given, messages=builds.Messages(quiet=True)).dataset
+
+
+@pytest.mark.not_on("win32")
+def test_a_rebuild_keeps_withdrawals_and_errata(tmp_path: Path) -> None:
+    files = official_files(tmp_path / "files")
+    dataset = build_official(files, tmp_path / "out")
+    table = tmp_path / "errata.jsonl"
+    erratum = {"id": "video0#1", "field": "caption", "old": "sentence 1 about the clip of number 0", "new": "corrected"}
+    table.write_text(json.dumps(erratum | {"reason": "wrong", "who": "ann", "date": "2026-11-27"}) + "\n")
+    correct_dataset(tmp_path / "out", table)
+    withdraw(plan_withdrawal(tmp_path / "out", WithdrawalRequest("takedown", ids=["video2"])))
+    gone, texts = (
+        ["video2", "video3", "abcdefgh001"],
+        [f"sentence {m} about the clip of number {n}" for n in (2, 3) for m in (0, 1)],
+    )
+    assert not list(find_traces(tmp_path / "out", gone, texts))
+    rows = rows_of(dataset)
+    assert {row["video_id"] for _, row in rows["clips"]} == {*(f"video{n}" for n in (0, 1, 4, 5, 6, 7))}
+    assert rows["clips"][0][1]["captions"][1] == "corrected"
+    again = build_official(files, tmp_path / "out", description="Another one.")
+    assert rows_of(again) == rows
+    assert check_dataset(again)["version"] == "3.0.0"
+    assert not list(find_traces(tmp_path / "out", gone, texts))
+    elsewhere = build_official(files, tmp_path / "other", corrections=dataset)
+    assert rows_of(elsewhere) == rows
+    assert not list(find_traces(tmp_path / "other", gone, texts))
+    refreshed = build_official(files, tmp_path / "third")
+    assert len(rows_of(refreshed)["clips"]) == 8

@@ -1,0 +1,54 @@
+"""Correct a dataset by a table of errata: a new version, with new values, in the place of the old one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from vttdata.dataset.errata import ERRATA, history_rows, read_errata
+from vttdata.dataset.manifest import read_dataset_manifest
+from vttdata.dataset.replace_folder import replace_folder
+from vttdata.dataset.revise import Changes, Revision, link_dataset, revise_dataset
+from vttdata.dataset.tombstones import read_history, read_tombstones, refuse_unfinished
+from vttdata.errors import VttdataError
+from vttdata.load.local_builds import ACCOUNT
+from vttdata.load.lookup import ALL_VIDEOS, find_dataset
+from vttdata.pipeline.journal import locked
+from vttdata.publish.version_rule import next_version
+
+
+def correct_dataset(
+    dataset: str | os.PathLike[str], errata: str | os.PathLike[str], *, out: str | os.PathLike[str] | None = None
+) -> tuple[Path, str, Revision]:
+    """Put errata into a dataset, and return its folder, its version, and what was changed.
+
+    Args:
+        dataset: dataset folder, build folder, or name. Later builds in the same folder put the errata in again.
+        errata: table of corrections, see `vttdata.dataset.errata.read_errata`.
+        out: folder of the corrected dataset; by default it takes the place of the dataset.
+
+    Raises:
+        VttdataError: when the table cannot be read, or a row of it does not fit the dataset; nothing is changed then.
+    """
+    folder = find_dataset(os.fspath(dataset), videos=ALL_VIDEOS).resolve()
+    target = folder if out is None else Path(out)
+    if out is None and folder.parent.name == "snapshots":
+        raise VttdataError(f"'{os.fspath(dataset)}' is on the Hub; name a folder for the corrected dataset with --out.")
+    refuse_unfinished(folder)
+    version = next_version(str(read_dataset_manifest(folder)["version"]), "major")
+    corrections = read_errata(Path(errata), version)
+    with working_on(target), replace_folder(target) as partial:
+        link_dataset(folder, partial)
+        earlier = history_rows(read_history(partial, ERRATA))
+        revision = revise_dataset(partial, Changes(version, corrections, earlier, read_tombstones(partial)))
+    return target, version, revision
+
+
+@contextlib.contextmanager
+def working_on(dataset: Path) -> Iterator[None]:
+    """Keep builds out of the build folder of a dataset, if it lies in one."""
+    is_built = (dataset.parent / ACCOUNT).is_file()
+    with locked(dataset.parent) if is_built else contextlib.nullcontext():
+        yield

@@ -1,0 +1,48 @@
+"""Put the errata and withdrawals of an earlier dataset into the one that a build has just written."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+from vttdata.dataset.errata import ERRATA, history_rows
+from vttdata.dataset.front_matter import read_version
+from vttdata.dataset.manifest import read_dataset_manifest
+from vttdata.dataset.revise import Changes, revise_dataset
+from vttdata.dataset.tombstones import WITHDRAWN, read_history
+from vttdata.errors import VttdataError, VttdataWarning
+from vttdata.pipeline.build_folder import Build
+
+
+def keep_corrections(run: Build, dataset: Path) -> None:
+    """Revise a new dataset as the earlier one of its name was, and raise its version to that one's at least.
+
+    Warns:
+        VttdataWarning: if errata fit no row any more; they are left out.
+    """
+    earlier = run.corrections
+    try:
+        if earlier is None or read_dataset_manifest(earlier).get("name") != run.loaded.recipe.name:
+            return
+        errata = history_rows(read_history(earlier, ERRATA))
+        version = str(read_version(earlier))
+    except VttdataError:
+        # A damaged earlier dataset is replaced, unless its corrections would be lost.
+        if earlier is not None and any((earlier / name).exists() for name in (ERRATA, WITHDRAWN)):
+            raise
+        return
+    if not errata and not run.tombstones.rows:
+        return
+    version = max(version, run.loaded.recipe.version, key=lambda text: [int(part) for part in text.split(".")])
+    ordered = sorted(errata, key=lambda erratum: [int(part) for part in erratum.version.split(".")])
+    revision = revise_dataset(dataset, Changes(version, ordered, tombstones=run.tombstones, strict=False))
+    if run.withdrawn:
+        message = f"Left out, since they are withdrawn: {run.withdrawn:,} items of stages."
+        warnings.warn(message, VttdataWarning, stacklevel=2)
+    if revision.unfit:
+        first = revision.unfit[0]
+        message = (
+            f"{len(revision.unfit):,} errata fit no row any more, such as that of '{first.field}' of '{first.id}', and "
+            "are left out."
+        )
+        warnings.warn(message, VttdataWarning, stacklevel=2)
