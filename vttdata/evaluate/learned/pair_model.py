@@ -108,9 +108,11 @@ class PairModel:
             predict = partial(predict_batch, self.encoder, self.tokenizer)
             values = dict(zip(different, compute_rows(predict, *zip(*different, strict=True)), strict=True))
             means = [np.mean([values[c, r] for r in group]) for c, group in zip(candidates, references, strict=True)]
-            return np.array(means) * self.head[0] + self.head[1]
-        vectors = vectors or self.embed([*candidates, *(text for group in references for text in group)])
-        scores: Floats = pair_features(vectors, candidates, references) @ self.head[:-1] + self.head[-1]
+            features = np.array(means)[:, None]
+        else:
+            vectors = vectors or self.embed([*candidates, *(text for group in references for text in group)])
+            features = pair_features(vectors, candidates, references)
+        scores: Floats = features @ self.head[:-1] + self.head[-1]
         return scores
 
 
