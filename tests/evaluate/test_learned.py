@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.needs import library
-from tests.helpers.tiny_models import save_encoder
+from tests.helpers.tiny_models import save_encoder, save_tokenizer
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.evaluate.learned import training
@@ -63,12 +65,19 @@ def test_frozen_encoder_with_a_regression_predicts_other_videos(encoder: str, tm
     assert encoder not in (tmp_path / "m" / "metric.json").read_text()
 
 
-@pytest.mark.parametrize("start", ["encoder", "scratch"])
+@pytest.mark.parametrize("start", ["encoder", "scratch", "cross-encoder"])
 def test_interrupted_training_ends_as_one_that_was_not(
     start: str, encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    cross = start == "cross-encoder"
     settings = TrainingSettings(
-        encoder if start == "encoder" else None, epochs=2, pair_epochs=1, batch=16, rate=1e-3, seed=3
+        None if start == "scratch" else encoder,
+        cross_encoder=cross,
+        epochs=3 if cross else 2,
+        pair_epochs=0 if cross else 1,
+        batch=16,
+        rate=1e-3,
+        seed=3,
     )
     train, test = judged("x 2016", 1), judged("x 2017", 2)
     pairs = {str(number): texts for number, texts in enumerate(train.references)}
@@ -104,7 +113,33 @@ def test_training_from_scratch_learns(tmp_path: Path) -> None:
     assert result.r > 0.8
 
 
+def test_cross_encoder_learns_what_transformers_reads_from_its_folder(encoder: str, tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    settings = TrainingSettings(encoder, cross_encoder=True, epochs=25, batch=16, rate=1e-3)
+    train, test = judged("x 2016", 1, 150), judged("x 2017", 2)
+    # People's scores may be of any scale.
+    train = replace(train, human=50 + 20 * train.human)
+    (result,) = train_metric([train], [test], tmp_path / "m", settings)
+    assert result.r > max(0.8, result.similarity)
+    (frozen,) = train_metric([train], [test], tmp_path / "frozen", TrainingSettings(encoder, frozen=True))
+    assert result.similarity == pytest.approx(frozen.similarity, abs=1e-6)
+    metric = load_metric("learned", inputs=MetricInputs({"learned": str(tmp_path / "m")}))
+    scores = metric.score(test.candidates, test.references)["learned"].items
+    assert np.mean(scores) == pytest.approx(np.mean(50 + 20 * test.human), abs=10)
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "m").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "m")
+    factor, intercept = load_file(tmp_path / "m" / "head.safetensors")["weights"]
+    for candidate, references, score in list(zip(test.candidates, test.references, scores, strict=True))[:5]:
+        outputs = [model(**tokenizer(candidate, text, return_tensors="pt")).logits.item() for text in references]
+        assert score == pytest.approx(factor * np.mean(outputs) + intercept, abs=1e-3)
+    assert "tiny, a cross-encoder" in (tmp_path / "m" / "README.md").read_text()
+
+
 def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from safetensors.numpy import save_file
+
     for year in (2016, 2017):
         own = judged("", year, 12)
         rows = zip(own.candidates, own.references, own.human, strict=True)
@@ -116,6 +151,9 @@ def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.Ca
     files = [str(tmp_path / f"judged {year}.jsonl") for year in (2016, 2017)]
     out = str(tmp_path / "out")
     command = ["metric", "train", *files, "--encoder", encoder, "--frozen"]
+    causal = str(tmp_path / "causal")
+    shutil.copytree(encoder, causal)
+    save_tokenizer(Path(causal), WORDS, special=("<s>", "</s>"))
     assert main([*command, "--hold-out", "2017", "--out", out]) == 0
     text = capsys.readouterr().out
     assert "judged 2017: r " in text
@@ -130,6 +168,12 @@ def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.Ca
         (["metric", "train", *files, "--frozen", "--out", "new"], "cannot be frozen; name one with --encoder"),
         (["metric", "train", *files, "--pair-epochs", "1", "--out", "new"], "name captions with --pairs"),
         (["metric", "train", *files, "--device", "nonsense", "--out", "new"], "nonsense"),
+        ([*command, "--cross-encoder", "--out", "new"], "leave out --frozen"),
+        (["metric", "train", *files, "--cross-encoder", "--out", "new"], "name an --encoder"),
+        (
+            ["metric", "train", *files, "--cross-encoder", "--encoder", causal, "--out", "new"],
+            "its tokenizer has no [CLS]",
+        ),
     ]:
         assert main(arguments) == 2, arguments
         error = capsys.readouterr().err
@@ -137,6 +181,9 @@ def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.Ca
         assert error.count("\n") == 1
     with pytest.raises(VttdataError, match="holds no learned metric"):
         PairModel.load(tmp_path)
+    save_file({"weights": np.ones(2)}, Path(out) / "head.safetensors")
+    with pytest.raises(VttdataError, match="do not fit the encoder"):
+        PairModel.load(Path(out))
     (Path(out) / "head.safetensors").write_bytes(b"no weights")
     with pytest.raises(VttdataError, match="cannot be read as weights"):
         PairModel.load(Path(out))

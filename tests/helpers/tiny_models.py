@@ -71,6 +71,8 @@ def save_encoder(folder: Path, texts: Iterable[str], seed: int = 0) -> Path:
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     tokenizer = save_tokenizer(folder, texts, special=("[CLS]", "[SEP]"))
+    tokenizer.cls_token, tokenizer.sep_token = "[CLS]", "[SEP]"
+    tokenizer.save_pretrained(folder)
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
     BertModel(BertConfig(**sizes, vocab_size=len(tokenizer), max_position_embeddings=80)).save_pretrained(folder)
     return folder

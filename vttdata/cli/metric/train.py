@@ -32,6 +32,7 @@ from vttdata.errors import VttdataError
     ],
     examples=[
         "vttdata metric train vttdata/trecvid-vtt --encoder bert-base-uncased --hold-out 2017 --out learned",
+        "vttdata metric train vttdata/trecvid-vtt --encoder bert-base-uncased --cross-encoder --out bertha",
         "vttdata metric train vttdata/trecvid-vtt --encoder sentence-encoder --frozen --out learned",
         "vttdata metric train vttdata/trecvid-vtt --pairs vttdata/msrvtt --pair-epochs 10 --out learned",
     ],
@@ -44,6 +45,11 @@ from vttdata.errors import VttdataError
     show_default="a small one from scratch",
 )
 @option("--frozen", "Keep the encoder as it is and fit a regression on its embeddings.", is_flag=True)
+@option(
+    "--cross-encoder",
+    "Read the caption and a reference in one sequence and predict from its [CLS], as BERTHA does.",
+    is_flag=True,
+)
 @option(
     "--hold-out YEAR",
     "Do not train on the sets of this year, but compare the metric with people there; may be repeated.",
@@ -75,6 +81,7 @@ def command(
 
     A caption and its references are embedded, and a regression on their products predicts people's
     score. The encoder is any one of HuggingFace, fine-tuned or frozen, or a small one from scratch.
+    A cross-encoder reads both in one sequence.
     """
     from vttdata.evaluate.learned.training import JudgedCaptions, TrainingSettings, train_metric, verdict
     from vttdata.evaluate.meta.fusion import year_of

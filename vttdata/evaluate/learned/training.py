@@ -2,7 +2,7 @@
 
 The encoder is any one of HuggingFace, or a small one trained from scratch: first on pairs of captions of one video,
 which should be nearer than captions of other videos, then on people's scores. With a frozen encoder the regression
-alone is fitted, in closed form.
+alone is fitted, in closed form. A cross-encoder is fine-tuned as a whole.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.learned.pair_model import HEAD, PairModel, best_similarity, pair_features
+from vttdata.evaluate.learned.pair_model import CROSS_ENCODER, HEAD, PairModel, best_similarity, pair_features
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Floats
 from vttdata.statistics.hypothesis_tests import williams
-from vttdata.text.lm.pretrained import embed_batch, load_pretrained, name_of_model, split_revision
+from vttdata.text.lm.pretrained import embed_batch, load_pretrained, name_of_model, predict_batch, split_revision
 
 if TYPE_CHECKING:
     import torch
@@ -58,6 +58,7 @@ class TrainingSettings:
     Fields:
         encoder: name or folder of an encoder, with ``@REVISION`` where needed; None for a small one from scratch.
         frozen: fit the regression alone.
+        cross_encoder: read both texts in one sequence, with a perceptron on its [CLS].
         epochs: passes over the judged captions.
         pair_epochs: passes over pairs of captions before.
         batch: captions a step.
@@ -67,6 +68,7 @@ class TrainingSettings:
 
     encoder: str | None = None
     frozen: bool = False
+    cross_encoder: bool = False
     epochs: int = 3
     pair_epochs: int = 0
     batch: int = 32
@@ -154,6 +156,10 @@ def train_metric(
         raise VttdataError("There are no judged captions to learn from.")
     if settings.encoder is None and settings.frozen:
         raise VttdataError("An encoder that is trained from scratch cannot be frozen; name one with --encoder.")
+    if settings.cross_encoder and (settings.encoder is None or settings.frozen or settings.pair_epochs):
+        raise VttdataError(
+            "A cross-encoder is fine-tuned as a whole: name an --encoder, and leave out --frozen and --pair-epochs."
+        )
     if settings.pair_epochs and not pairs:
         raise VttdataError("To learn from pairs of captions, name captions with --pairs.")
     groups = [list(dict.fromkeys(texts)) for texts in (pairs or {}).values()]
@@ -172,7 +178,7 @@ def train_metric(
     ).hexdigest()
     checkpoint = _Checkpoint(out / _CHECKPOINT, digest)
     checkpoint.check(out)
-    model = _first_model(settings, [text for judged in train for text in _texts(judged)], groups, device)
+    model = _first_model(settings, train, groups, device)
     if settings.frozen:
         vectors = model.embed([text for judged in (*train, *test) for text in _texts(judged)])
         before = [best_similarity(vectors, judged.candidates, judged.references) for judged in test]
@@ -200,16 +206,26 @@ def _texts(judged: JudgedCaptions) -> list[str]:
 
 
 def _first_model(
-    settings: TrainingSettings, texts: Sequence[str], groups: Sequence[Sequence[str]], device: str
+    settings: TrainingSettings, train: Sequence[JudgedCaptions], groups: Sequence[Sequence[str]], device: str
 ) -> PairModel:
-    """Return the encoder before training, with a regression that is the plain similarity."""
+    """Return the encoder before training, with a regression that is the plain similarity, or a drawn head on [CLS]."""
     if settings.encoder is not None:
         name, revision = split_revision(settings.encoder)
+        if settings.cross_encoder:
+            encoder, tokenizer = load_pretrained(
+                name,
+                "text encoder",
+                auto_class=CROSS_ENCODER,
+                revision=revision,
+                device=device,
+                head_seed=settings.seed,
+            )
+            human = np.concatenate([judged.human for judged in train])
+            return PairModel(encoder, tokenizer, np.array([human.std(), human.mean()]))
         encoder, tokenizer = load_pretrained(name, "text encoder", revision=revision, device=device)
     else:
-        encoder, tokenizer = _build_encoder(
-            [*texts, *(text for group in groups for text in group)], settings.seed, device
-        )
+        texts = [*(text for judged in train for text in _texts(judged)), *(text for group in groups for text in group)]
+        encoder, tokenizer = _build_encoder(texts, settings.seed, device)
     head = np.zeros(encoder.config.hidden_size + 3)
     head[0] = 1.0
     return PairModel(encoder, tokenizer, head)
@@ -413,10 +429,14 @@ class _Trainer:
         order = rng.permutation(len(self.judged))
         for start in range(0, len(order), self.settings.batch):
             rows = [self.judged[i] for i in order[start : start + self.settings.batch]]
-            u, v = (self._embed([row[side] for row in rows]) for side in (0, 1))
-            cosine = (u * v).sum(dim=1, keepdim=True)
-            features = torch.cat([cosine, cosine, u * v * u.shape[1] ** 0.5], dim=1)
-            human = torch.tensor([row[2] for row in rows], dtype=torch.float32, device=u.device)
+            texts = [[row[side] for row in rows] for side in (0, 1)]
+            if self.model.is_cross:
+                features = predict_batch(self.model.encoder, self.model.tokenizer, *texts)[:, None]
+            else:
+                u, v = map(self._embed, texts)
+                cosine = (u * v).sum(dim=1, keepdim=True)
+                features = torch.cat([cosine, cosine, u * v * u.shape[1] ** 0.5], dim=1)
+            human = torch.tensor([row[2] for row in rows], dtype=torch.float32, device=self.head.device)
             yield torch.nn.functional.mse_loss(features @ self.head[:-1] + self.head[-1], human)
 
     def _tensors(self, before: Sequence[Floats]) -> dict[str, torch.Tensor]:
@@ -475,7 +495,8 @@ def _card(settings: JsonObject, train: Sequence[JudgedCaptions], results: Sequen
         *rows,
     ]
     facts = [
-        f"- Encoder: {settings['encoder'] or 'trained from scratch'}{', frozen' if settings['frozen'] else ''}",
+        f"- Encoder: {settings['encoder'] or 'trained from scratch'}{', frozen' if settings['frozen'] else ''}"
+        + (", a cross-encoder" if settings["cross_encoder"] else ""),
         f"- Trained on: {', '.join(f'{judged.name} ({len(judged.candidates):,} captions)' for judged in train)}",
         f"- Settings: `{json.dumps(dict(settings))}`",
     ]

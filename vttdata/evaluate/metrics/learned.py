@@ -1,4 +1,4 @@
-"""Metric learned from people's scores by `vttdata metric train`: a text encoder and a regression on its embeddings."""
+"""Metric learned from people's scores by `vttdata metric train`: a text encoder and a regression."""
 
 from __future__ import annotations
 

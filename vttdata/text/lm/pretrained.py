@@ -21,7 +21,7 @@ from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
 
 # Weights, settings and vocabularies of tokenizers.
@@ -39,11 +39,14 @@ def load_pretrained(
     revision: str | None = None,
     device: str = "cpu",
     dtype: str = "float32",
+    head_seed: int | None = None,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Return a model by its name on the Hub or its folder, ready for inference on a device, and its tokenizer.
 
     A class of `transformers` loads it at a revision (branch, tag or commit) of the Hub, the main branch by default, to
-    a device such as ``cpu``, ``cuda`` or ``cuda:1``; `noun` says in messages what the model is.
+    a device such as ``cpu``, ``cuda`` or ``cuda:1``; `noun` says in messages what the model is. With
+    `head_seed` a class for classification predicts one value from [CLS], by a head that is drawn with this seed where
+    the weights lack it.
 
     Raises:
         VttdataError: when torch or transformers is missing, or model or device is not available.
@@ -61,6 +64,10 @@ def load_pretrained(
     try:
         with limit_hub_waits(model):
             tokenizer = transformers.AutoTokenizer.from_pretrained(model, **options)
+            if head_seed is not None:
+                _check_cls(tokenizer)
+                torch.manual_seed(head_seed)
+                options["num_labels"] = 1
             loaded = getattr(transformers, auto_class).from_pretrained(
                 model, **options, use_safetensors=True, dtype=getattr(torch, dtype)
             )
@@ -69,6 +76,11 @@ def load_pretrained(
         reason = str(hub_timeout_behind(error) or error).strip().split("\n")[0] or type(error).__name__
         raise VttdataError(f"The {noun} '{model}' cannot be loaded on {device}: {reason}") from error
     return loaded, tokenizer
+
+
+def _check_cls(tokenizer: PreTrainedTokenizerBase) -> None:
+    if tokenizer.cls_token is None:
+        raise ValueError("its tokenizer has no [CLS]")
 
 
 def explain_missing(*others: str) -> str | None:
@@ -140,26 +152,46 @@ def encode_texts(
     encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]
 ) -> NDArray[np.float64]:
     """Return the vectors of texts, (n, d), by a model that `load_pretrained` returned."""
+    return compute_rows(partial(embed_batch, encoder, tokenizer), texts)
+
+
+def compute_rows(compute: Callable[..., torch.Tensor], *columns: Sequence[str]) -> NDArray[np.float64]:
+    """Return what a function of columns of texts computes of each row, in batches of rows of similar length."""
     import torch
 
-    order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-    vectors: dict[int, NDArray[np.float64]] = {}
+    rows = list(zip(*columns, strict=True))
+    order = sorted(range(len(rows)), key=lambda index: sum(map(len, rows[index])))
+    values: dict[int, NDArray[np.float64]] = {}
     for start in range(0, len(order), _TEXTS_PER_BATCH):
         indices = order[start : start + _TEXTS_PER_BATCH]
         with torch.inference_mode():
-            means = embed_batch(encoder, tokenizer, [texts[index] for index in indices])
-        vectors |= zip(indices, means.double().cpu().numpy(), strict=True)
-    return np.stack([vectors[index] for index in range(len(texts))])
+            computed = compute(*zip(*(rows[index] for index in indices), strict=True))
+        values |= zip(indices, computed.double().cpu().numpy(), strict=True)
+    return np.stack([values[index] for index in range(len(rows))])
 
 
 def embed_batch(encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> torch.Tensor:
     """Return the vectors of a batch of texts as a tensor, (n, d), through which gradients flow."""
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    limit = min(_MAX_TOKENS, tokenizer.model_max_length)
-    batch = tokenizer(list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt").to(
-        encoder.device
-    )
+    batch = _tokenize_batch(encoder, tokenizer, texts)
     hidden = encoder(**batch).last_hidden_state
     mask = batch["attention_mask"].unsqueeze(-1).to(hidden.dtype)
     return (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+
+
+def predict_batch(
+    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, first: Sequence[str], second: Sequence[str]
+) -> torch.Tensor:
+    """Return what a head on [CLS] predicts of pairs of texts in one sequence each, (n,); gradients flow through it."""
+    values: torch.Tensor = encoder(**_tokenize_batch(encoder, tokenizer, first, second)).logits[:, 0]
+    return values
+
+
+def _tokenize_batch(
+    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *columns: Sequence[str]
+) -> BatchEncoding:
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    limit = min(_MAX_TOKENS, tokenizer.model_max_length)
+    return tokenizer(*map(list, columns), padding=True, truncation=True, max_length=limit, return_tensors="pt").to(
+        encoder.device
+    )
