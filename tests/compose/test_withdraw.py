@@ -20,7 +20,7 @@ from vttdata.compose.withdraw import WithdrawalRequest, find_unfinished, plan_wi
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.dataset.tombstones import withdrawal_journal
+from vttdata.dataset.tombstones import read_history, withdrawal_journal
 from vttdata.errors import VttdataError
 from vttdata.publish.release_checks import check_dataset
 
@@ -65,6 +65,23 @@ def test_everything_else_stays_as_it_was(dataset: Path) -> None:
     assert check_dataset(dataset)["version"] == "2.0.0"
     assert not list(find_traces(dataset, ["v1", "beta-source"], [TEXTS[1]]))
     assert (report.withdrawal.requested, report.withdrawal.clips, report.withdrawal.captions) == (1, 1, 1)
+    assert not withdrawal_journal(dataset).exists()
+
+
+@pytest.mark.parametrize("others", [[], ["v0"]])
+def test_errata_of_withdrawn_clips_go_with_them(dataset: Path, tmp_path: Path, others: list[str]) -> None:
+    """Also where none is left, so that the configuration `errata` goes."""
+    about = {"field": "captions.caption", "reason": "wrong", "who": "ann", "date": "2026-11-27"}
+    texts = {"v0": TEXTS[0], "v1": TEXTS[1]}
+    rows = [about | {"id": f"{clip}#1", "old": texts[clip], "new": f"a new text of {clip}"} for clip in ["v1", *others]]
+    table = tmp_path / "errata.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    correct_dataset(dataset, table)
+    withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"])))
+    assert [row["id"] for row in read_history(dataset, "errata")] == [f"{clip}#1" for clip in others]
+    assert find_damage(dataset) == []
+    assert check_dataset(dataset)["version"] == "3.0.0"
+    assert not list(find_traces(dataset, ["v1", "beta-source"], [TEXTS[1], "a new text of v1"]))
     assert not withdrawal_journal(dataset).exists()
 
 

@@ -284,7 +284,9 @@ class _Reviser:
             for path in paths:
                 path.unlink()
         written = write_split(self.dataset, config, "train", table_schema(columns_of(config)), rows)
-        self.tables |= {config: [written]} if written is not None else {}
+        self.tables.pop(config, None)
+        if written is not None:
+            self.tables[config] = [written]
 
     def _revise_videos(self) -> None:
         """Remove the files of withdrawn clips, and revise the lists beside the others."""
