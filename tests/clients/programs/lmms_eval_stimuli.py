@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
 from pathlib import Path
 
-from lmms_eval import models
-from lmms_eval.api.model import lmms
+from lmms_eval_model import Dummy, run
 
 
-class Dummy(lmms):
+class Looking(Dummy):
     """Model that looks at what it is shown, and not into it."""
-
-    def __init__(self, **options):
-        super().__init__()
 
     def generate_until(self, requests):
         answers = []
@@ -25,14 +19,6 @@ class Dummy(lmms):
             answers.append("A" if not shown else "C" if isinstance(shown[0], str) else "B")
         return answers
 
-    def loglikelihood(self, requests):
-        raise NotImplementedError
-
-    def generate_until_multi_round(self, requests):
-        raise NotImplementedError
-
 
 if __name__ == "__main__":
-    models.get_model = lambda *names, **options: Dummy
-    sys.argv[0] = "lmms_eval"
-    runpy.run_module("lmms_eval", run_name="__main__", alter_sys=True)
+    run(Looking)
