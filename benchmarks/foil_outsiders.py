@@ -9,6 +9,7 @@ other videos is cross-validated among these. Accuracies are given with intervals
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import re
 from collections import Counter, defaultdict
@@ -45,7 +46,10 @@ def main() -> None:
         pairs = read_pairs(options.dataset / name)
         if pairs is None:
             continue
-        other = texts.loc[~texts["video_id"].isin(set(pairs["video_id"])), "caption"]
+        # A clip or a paragraph of a video is called by the video's id and numbers.
+        videos = set(pairs["video_id"])
+        is_other = [videos.isdisjoint(itertools.accumulate(re.split("(?=_)", name))) for name in texts["video_id"]]
+        other = texts.loc[is_other, "caption"]
         for attacker, margins in attack(pairs, other.tolist()).items():
             accuracy, low, high = score(margins, pairs["video_id"].to_numpy())
             print(f"{name}  {len(pairs)}  {attacker:24} {accuracy:.3f} ({low:.3f}-{high:.3f})", flush=True)

@@ -217,9 +217,15 @@ def _captions_by_author(matched_sets: Sequence[MatchedSet], findings: Findings) 
         judged = matched.judged
         for letter, captions in judged.references.items():
             if len(captions) not in (judged.size, year_size):
-                folder = judged.file.path.parent / "references"
+                folder = judged.file.path.parent
+                single = folder.parent.parent / "single-annotator" / folder.name
+                # Those of multiple annotators are the lines of all videos of the year, which only the other set has.
+                also = (
+                    "" if single.is_dir() else f" The videos of the lines may be those of '{single}', which is missing."
+                )
                 raise VttdataError(
-                    f"{folder}: {len(captions)} captions of annotator {letter} for {judged.size} videos."
+                    f"{folder / 'references'}: {len(captions)} captions of annotator {letter} for {judged.size} videos."
+                    + also
                 )
         texts = [(("human", letter), captions) for letter, captions in judged.references.items()]
         texts += [(_author(system), captions) for system, captions in judged.systems.items()]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.helpers.drawn_questions import build_questions, draw_benchmark
@@ -96,6 +98,11 @@ def test_an_export_shows_no_stimuli_that_are_unfinished_or_of_other_formats(
     assert export((shown[0], unfinished), "evaluation", tmp_path / "x") == 2
     assert "are not finished" in capsys.readouterr().err
     assert export((shown[0], tmp_path), "evaluation", tmp_path / "x") == 2
+    others = shutil.copytree(shown[1], tmp_path / "others")
+    stimuli = pd.read_parquet(others / "stimuli.parquet")
+    stimuli.assign(video_id="other-" + stimuli["video_id"]).to_parquet(others / "stimuli.parquet")
+    assert export((shown[0], others), "evaluation", tmp_path / "x") == 2
+    assert "show no clip of questions/" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
 

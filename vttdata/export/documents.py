@@ -171,11 +171,24 @@ def read_documents(request: ExportRequest, task: HarnessTask) -> Iterator[Docume
     """Yield the documents of a task in the order of the dataset.
 
     Clips without a human caption, and clips of which nothing is shown in the condition of the export, have none.
+
+    Raises:
+        VttdataError: if nothing is shown of any clip.
     """
     stimuli = request.stimuli
-    for document in _read_all(request, task):
-        if stimuli is None or document.video_id in stimuli.video_ids:
+    documents = _read_all(request, task)
+    if stimuli is None:
+        yield from documents
+        return
+    shown = False
+    for document in documents:
+        if document.video_id in stimuli.video_ids:
+            shown = True
             yield document
+    if not shown:
+        raise VttdataError(
+            f"Stimuli of '{stimuli.condition}' show no clip of {task.config}/{task.split} of {request.dataset.name}."
+        )
 
 
 def _read_all(request: ExportRequest, task: HarnessTask) -> Iterator[Document]:

@@ -24,8 +24,8 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import requests
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -35,6 +35,9 @@ from vttdata.files.output_file import write_whole
 from vttdata.files.reading import file_sha256
 from vttdata.settings import environment_number
 from vttdata.version import __version__
+
+if TYPE_CHECKING:
+    import requests
 
 MIRROR_VARIABLE = "VTTDATA_MIRROR"
 TIMEOUT_VARIABLE = "VTTDATA_DOWNLOAD_TIMEOUT"
@@ -170,6 +173,9 @@ class DownloadStore:
         paths = {file: self.find(file) for file in files}
         missing = [file for file, path in paths.items() if path is None]
         if missing:
+            # Every build knows this class, and few of them download.
+            import requests
+
             with halt_on_disk_errors(self.folder), requests.Session() as session, _progress() as progress:
                 for folder in (self.folder / "partial", self.folder / "refused", self.folder / "first"):
                     folder.mkdir(parents=True, exist_ok=True)
@@ -367,6 +373,8 @@ class _Reception:
         return received
 
     def _run(self) -> None:
+        import requests
+
         try:
             self._request()
         except requests.exceptions.SSLError as error:
