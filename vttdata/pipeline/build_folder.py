@@ -35,7 +35,7 @@ from vttdata.media.filters import SCORES
 from vttdata.pipeline.engine import Engine, StageCounts, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import JOURNAL, LOCK, Journal, locked, write_json
-from vttdata.pipeline.stage import AnyStage, Failed, Gathered, GatheringStage, In, Out, Rejected, Stage
+from vttdata.pipeline.stage import AnyStage, Failed, Gathered, GatheringStage, In, Out, RecordTable, Rejected, Stage
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
 from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
@@ -65,15 +65,17 @@ def tool_versions() -> dict[str, str]:
 def write_tables(table: Table[object], folder: Path, files: Mapping[str, str]) -> None:
     """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into its folder.
 
-    ``stage.json``, written last, identifies the results that they hold; tables that are up to date are left alone.
+    ``stage.json``, written last, identifies the results that they hold; tables that are up to date are left alone, but
+    not those of records, of which nothing else is stored.
     `files` are file names or addresses by the id of a source or clip.
     """
     tally = table.tally
     state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed]), "columns": _LOSS_COLUMNS}
     state_file = folder / "stage.json"
     with contextlib.suppress(OSError, ValueError):
-        if tally.reused == tally.parts and json.loads(state_file.read_bytes()) == state:
+        if table.keys and tally.reused == tally.parts and json.loads(state_file.read_bytes()) == state:
             return
+    folder.mkdir(parents=True, exist_ok=True)
     state_file.unlink(missing_ok=True)
     texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, *_LOSS_COLUMNS)]
     kept_schema = arrow_schema(table.stage.output, {"scores": SCORES})
@@ -211,8 +213,16 @@ class Build:
         self, stage: Stage[In, Out], items: Iterable[In], total: int | None = None, *, may_be_empty: bool = False
     ) -> Table[Out]: ...
 
+    @overload
+    def stage(self, stage: RecordTable[Out], items: Iterable[Out], *, may_be_empty: bool = False) -> Table[Out]: ...
+
     def stage(
-        self, stage: Stage[Any, Out], items: Iterable[object], total: int | None = None, *, may_be_empty: bool = False
+        self,
+        stage: Stage[Any, Out] | RecordTable[Out],
+        items: Iterable[Any],
+        total: int | None = None,
+        *,
+        may_be_empty: bool = False,
     ) -> Table[Out]:
         """Bring a stage up to date, and write its tables and ``build.json``.
 
@@ -223,7 +233,11 @@ class Build:
             VttdataError: when nothing is kept, unless it `may_be_empty`.
         """
         folder = self.folder / "stages" / stage.name
-        table = self.engine.run(stage, self._note_files(stage, items), total, self.step(stage.name))
+        noted, label = self._note_files(stage, items), self.step(stage.name)
+        if isinstance(stage, RecordTable):
+            table = self.engine.keep(stage, noted, label)
+        else:
+            table = self.engine.run(stage, noted, total, label)
         if stage.output is Clip and not any(earlier.stage.output is Clip for earlier in self.tables):
             self.files |= {
                 clip.video_id: self.files.get(clip.source_id, "") for clip in table if isinstance(clip, Clip)
@@ -239,13 +253,13 @@ class Build:
             raise VttdataError(f"Nothing is left after stage '{stage.name}'; {folder} holds each item with its reason.")
         return table
 
-    def _note_files(self, stage: AnyStage, items: Iterable[T]) -> Iterator[T]:
+    def _note_files(self, stage: AnyStage | RecordTable[Any], items: Iterable[T]) -> Iterator[T]:
         """Yield items, and remember the file or address of each that is a source."""
         for item in items:
             if self.tombstones.cover_record(item):
                 self.withdrawn += 1
                 continue
-            if isinstance(item, Candidate):
+            if isinstance(item, Candidate) and isinstance(stage, Stage):
                 self.files[stage.item_id(item)] = without_secrets(item.locator)
             elif isinstance(item, Source):
                 self.files[item.source_id] = item.file if item.stored == "listed" else item.url or item.file

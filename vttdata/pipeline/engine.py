@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, cast, overload
+from typing import Any, Generic, overload
 
 from vttdata.errors import HaltError
 from vttdata.json_types import JsonObject
@@ -28,6 +28,7 @@ from vttdata.pipeline.stage import (
     Kept,
     Out,
     Out_co,
+    RecordTable,
     Rejected,
     Stage,
 )
@@ -115,28 +116,27 @@ class StageCounts:
 class Table(Generic[Out_co]):
     """Finished results of a stage, in the order of its items. Iterating it yields the kept records.
 
-    Every iteration reads the stored parts again, so a table of any size takes no memory; but a table of items that are
-    kept as they are has them in `items`.
+    Every iteration reads the stored parts again, so a table of any size takes no memory; but records that are kept as
+    they are have no parts, and are in `records`.
     """
 
-    stage: AnyStage
-    store: PartStore[Out_co]
-    keys: tuple[str, ...]
+    stage: AnyStage | RecordTable[Any]
     tally: StageCounts
-    items: tuple[Out_co, ...] | None = None
+    store: PartStore[Out_co] | None = None
+    keys: tuple[str, ...] = ()
+    records: tuple[Out_co, ...] = ()
 
     def __len__(self) -> int:
         return self.tally.kept
 
     def results(self) -> Iterator[ItemResult[Out_co]]:
         """Yield the result of every item."""
-        for key in self.keys:
-            yield from self.store.read(key)
+        if self.store is not None:
+            for key in self.keys:
+                yield from self.store.read(key)
 
     def __iter__(self) -> Iterator[Out_co]:
-        if self.items is not None:
-            yield from self.items
-            return
+        yield from self.records
         for result in self.results():
             for outcome in result.outcomes:
                 if isinstance(outcome, Kept):
@@ -165,6 +165,16 @@ class Engine:
     def progress(self, label: str, total: int | None = None) -> Progress:
         """Return a context that shows the progress of a step, and how long the build has taken, unless it is quiet."""
         return Progress(label, total, self._build_progress)
+
+    def keep(self, stage: RecordTable[Out], records: Iterable[Out], label: str = "") -> Table[Out]:
+        """Take in records as they are; the label is for the progress bar."""
+        self.journal.note("stage", name=stage.name)
+        with self.progress(label or stage.name) as progress:
+            kept = tuple(records)
+            progress.advance()
+        tally = StageCounts(stage.name, len(kept), len(kept))
+        self.journal.note("stage done", **tally.as_json())
+        return Table(stage, tally, records=kept)
 
     @overload
     def run(
@@ -201,7 +211,7 @@ class Engine:
         tally = run.tally
         tally.parts = len(run.keys)
         self.journal.note("stage done", **tally.as_json())
-        return Table(stage, store, tuple(run.keys), tally, run.items)
+        return Table(stage, tally, store, tuple(run.keys))
 
     def process(self, stage: Stage[In, Out], tasks: Iterable[tuple[Tag, In]]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Process tagged items, and yield their results in any order."""
@@ -249,13 +259,12 @@ def count_item(result: ItemResult[object], progress: Progress) -> None:
 class StageRun(Generic[In, Out]):
     """One run of a stage: the keys of its parts so far, in order, and the results that wait for the rest of their part.
 
-    `tally` counts the results so far, and parts that were complete before; `items` are as of `Table`.
+    `tally` counts the results so far, and parts that were complete before.
     """
 
     def __init__(self, stage: Stage[In, Out], store: PartStore[Out], stored: ItemResults[Out], engine: Engine) -> None:
         self.keys: list[str] = []
         self.tally = StageCounts(stage.name)
-        self.items: tuple[Out, ...] | None = None
         self._stage, self._store, self._stored, self._engine = stage, store, stored, engine
         self._incomplete: dict[int, tuple[Part[In], list[str | None]]] = {}
 
@@ -263,8 +272,6 @@ class StageRun(Generic[In, Out]):
         """Yield the items that have to be processed, tagged with the numbers of their part and of their place in it."""
         for number, part in enumerate(parts):
             self.keys.append(part.key)
-            if isinstance(self._stage, GatheringStage) and self._stage.keeps_items:
-                self.items = cast("tuple[Out, ...]", part.items[0])
             stored = self._results_in_part(part)
             results = [
                 result if result is not None and not self._engine.has_due(result) else self._find_elsewhere(key)

@@ -151,12 +151,7 @@ class Stage(ABC, Generic[In, Out]):
 
 
 class GatheringStage(Stage[Gathered, Out], Generic[In, Gathered, Out]):
-    """Stage that takes all things of type `In` as one item, of type `Gathered`, in the engine's own process.
-
-    `keeps_items` says that it keeps the things of a tuple as they are, so that nobody needs to read them back.
-    """
-
-    keeps_items: ClassVar[bool] = False
+    """Stage that takes all things of type `In` as one item, of type `Gathered`, in the engine's own process."""
 
     @abstractmethod
     def gather(self, items: Iterable[In]) -> Gathered:
@@ -173,6 +168,15 @@ class WholeStage(GatheringStage[In, tuple[In, ...], Out]):
     def count(self, item: tuple[In, ...]) -> int:
         """Return the number of things."""
         return len(item)
+
+
+@dataclass(frozen=True)
+class RecordTable(Generic[Out]):
+    """Table of records that somebody returned, each kept as it is: nothing is computed that could be used again."""
+
+    name: str
+    output: type[Out]
+    id_column: str = "source_id"
 
 
 # Stage of things that the code at hand only passes on.

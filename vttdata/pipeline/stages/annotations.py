@@ -1,4 +1,4 @@
-"""Stages for official annotations: they store what the files say as tables, and find the files of videos.
+"""Tables of what official annotations say, and stages that find the files of their videos.
 
 Nothing is rejected; irregularities in the files are rows of the table `findings`.
 """
@@ -18,40 +18,24 @@ from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.collect.video_list import MISSING, file_stamp
 from vttdata.errors import MACHINE_ERRORS, DescribeOSErrors, disk_error_halt
 from vttdata.ids import VIDEO_EXTENSIONS, is_safe_id
-from vttdata.pipeline.stage import Kept, Outcome, Stage, WholeStage, runtime
+from vttdata.pipeline.stage import Kept, Outcome, RecordTable, Stage, runtime
 from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, QueryWindows, Source, VideoQuestion
 
-T = TypeVar("T")
 Record = TypeVar("Record", Clip, Source)
 
 # Hashing a large video on a slow disk takes minutes.
 _HASHING_SECONDS = 600.0
 
 
-@dataclass(frozen=True)
-class KeepAll(WholeStage[T, T]):
-    """Table of records that a reader of official files returned; each is kept as it is."""
-
-    keeps_items = True
-    # These fields are class variables of other stages. The engine hashes the name of a stage in any case.
-    name: str = runtime()  # type: ignore[misc]
-    output: type[T] = runtime()  # type: ignore[misc]
-    id_column: str = dataclasses.field(default="source_id", metadata={"runtime": True})  # type: ignore[misc]
-
-    def process(self, item: tuple[T, ...]) -> Iterator[Outcome[T]]:
-        """Keep every record."""
-        return map(Kept, item)
-
-
-SOURCES = KeepAll("originals", Source)
-CLIPS = KeepAll("annotated", Clip, "video_id")
-CAPTIONS = KeepAll("sentences", Caption, "video_id")
-CONCEPTS = KeepAll("concepts", Concepts, "video_id")
-QUESTIONS = KeepAll("questions", VideoQuestion, "video_id")
-MOMENTS = KeepAll("moments", QueryWindows, "video_id")
-SCORES = KeepAll("scores", CaptionScore, "video_id")
-ALIGNMENT = KeepAll("alignment", OffsetScan)
-FINDINGS = KeepAll("findings", Finding)
+SOURCES = RecordTable("originals", Source)
+CLIPS = RecordTable("annotated", Clip, "video_id")
+CAPTIONS = RecordTable("sentences", Caption, "video_id")
+CONCEPTS = RecordTable("concepts", Concepts, "video_id")
+QUESTIONS = RecordTable("questions", VideoQuestion, "video_id")
+MOMENTS = RecordTable("moments", QueryWindows, "video_id")
+SCORES = RecordTable("scores", CaptionScore, "video_id")
+ALIGNMENT = RecordTable("alignment", OffsetScan)
+FINDINGS = RecordTable("findings", Finding)
 
 
 @dataclass(frozen=True, slots=True)
