@@ -116,7 +116,7 @@ class Recipe(BaseRecipe):
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    check_inputs(recipe, run)
+    check_inputs(recipe)
     run.steps = count_steps(recipe)
     earlier = replaced_dataset(run)
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
@@ -152,7 +152,9 @@ def build(recipe: Recipe, run: Build) -> None:
     found = {clip.video_id for clip in clips} if must_keep else set()
     if must_keep:
         # Before clips are cut, which takes long and replaces those of the earlier dataset.
-        refuse_caption_loss(run, earlier, *expect_captions(recipe, captions_file, clips, named, keep_one), found)
+        refuse_caption_loss(
+            run, earlier, *expect_captions(recipe, captions_file, clips, named, keep_one), found, warn=False
+        )
     media = captions = None
     if recipe.media.keep == "files":
         media = run.media("clips", digest([recipe.media, encoder])[:12])
@@ -166,8 +168,10 @@ def build(recipe: Recipe, run: Build) -> None:
     kept = list(split)
     video_ids = {clip.video_id for clip in kept}
     if must_keep:
-        refuse_caption_loss(run, earlier, (c for c in captions or () if c.video_id in video_ids), video_ids, found)
-    tell_of_splits(run, earlier, kept, division)
+        refuse_caption_loss(
+            run, earlier, (c for c in captions or () if c.video_id in video_ids), video_ids, found, warn=True
+        )
+    tell_of_splits(run, earlier, kept, list(sources), division)
 
     # Videos that a search found belong to others, so that their files are not published unless the recipe says so.
     mode = recipe.publish.media or ("none" if recipe.collect.search is not None else "files")
@@ -188,18 +192,12 @@ def count_steps(recipe: Recipe) -> int:
     return 11 + 2 * (recipe.collect.search is not None) + 2 * has_captions + sum(optional)
 
 
-def check_inputs(recipe: Recipe, run: Build) -> None:
+def check_inputs(recipe: Recipe) -> None:
     """Find mistakes in the inputs before any work that would end the build after hours.
 
     Raises:
-        VttdataError: when a file cannot be used, or the clips would be written into the folder of the videos.
+        VttdataError: when a file cannot be used.
     """
-    folder = recipe.collect.folder
-    if folder is not None and run.folder.resolve().is_relative_to(Path(folder).resolve()):
-        raise VttdataError(
-            f"The build folder {run.folder} is inside collect.folder {folder}, so its clips would become sources; "
-            "choose another folder with --out."
-        )
     if recipe.captions.file is not None:
         raws = read_caption_table(Path(recipe.captions.file), recipe.captions.columns)
         damaged = [raw for raw in raws if find_text_damage(raw.caption) is not None]
@@ -273,7 +271,11 @@ def expect_captions(
         except VttdataError:
             # None of the captions fits a clip any more.
             return [], {clip.video_id for clip in expected}
-        clean = CleanCaptions(recipe.captions, language_of_captions(recipe, file))
+        with warnings.catch_warnings():
+            # The stage that cleans the captions says it.
+            warnings.simplefilter("ignore", VttdataWarning)
+            language = language_of_captions(recipe, file)
+        clean = CleanCaptions(recipe.captions, language)
         enough = EnoughCaptions(recipe.captions)
         captions = [caption for raw in raws for caption in kept_records(clean.process(raw))]
         counted = count_captions(expected, captions)

@@ -77,6 +77,7 @@ class Candidate:
     title: str | None = None
     category: str | None = None
     query: str | None = None
+    uploader: str | None = None
     licence: str | None = None
     spans: tuple[Span, ...] = ()
     stamp: str = ""

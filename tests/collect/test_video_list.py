@@ -27,9 +27,10 @@ def lines(*rows: Mapping[str, object]) -> str:
 
 
 def test_every_column_reaches_the_candidate(tmp_path: Path) -> None:
-    text = "url,id,title,category,query,license\nhttps://a.example/v?x=1,cat1,A cat,animals/pets,funny cat,cc-by-4.0\n"
+    text = "url,id,title,category,query,uploader,license\n"
+    text += "https://a.example/v?x=1,cat1,A cat,animals/pets,funny cat,ann,cc-by-4.0\n"
     assert read(tmp_path, text) == [
-        Candidate("url", "https://a.example/v?x=1", "cat1", "A cat", "animals/pets", "funny cat", "cc-by-4.0")
+        Candidate("url", "https://a.example/v?x=1", "cat1", "A cat", "animals/pets", "funny cat", "ann", "cc-by-4.0")
     ]
 
 
@@ -113,8 +114,8 @@ INVALID_ROWS: dict[str, dict[str, object]] = {
     "needs either url or path, found neither": {"title": "x", "url": " "},
     "there is no column 'url' or 'path'; the columns are 'title'": {"title": "x"},
     "needs either url or path, found both": {"url": URL, "path": "a.mp4"},
-    "source_id '../etc' must consist of": {"url": URL, "id": "../etc"},
-    "source_id 'a..b' must consist of": {"url": URL, "id": "a..b"},
+    "id '../etc' must consist of": {"url": URL, "id": "../etc"},
+    "id 'a..b' must consist of": {"url": URL, "id": "a..b"},
     "video_id 'a/b' must consist of": {"url": URL, "start": 1, "end": 2, "video_id": "a/b"},
     "start and end must be given together": {"url": URL, "start": 3},
     r"end \(2\) must be after start \(2\)": {"url": URL, "start": 2, "end": 2},
@@ -152,14 +153,14 @@ def test_invalid_row_is_rejected_in_one_sentence_with_its_line(tmp_path: Path, m
 
 OTHER = "http://a.example/2"
 CONTRADICTIONS: dict[str, tuple[dict[str, object], ...]] = {
-    "source_id 's' is already used for another video on line 1": ({"url": URL, "id": "s"}, {"url": OTHER, "id": "s"}),
+    "id 's' is already used for another video on line 1": ({"url": URL, "id": "s"}, {"url": OTHER, "id": "s"}),
     "the video is already listed on line 1": ({"url": URL}, {"url": URL, "start": 1, "end": 2}),
     "either all of its rows have start and end, or none": ({"url": URL, "start": 1, "end": 2}, {"url": URL}),
     "this video already has a clip from 1 to 2 s": (
         {"url": URL, "start": 1, "end": 2, "video_id": "a"},
         {"url": URL, "start": 1, "end": 2, "video_id": "b"},
     ),
-    "source_id 's' differs from 'S' on line 1 only by case": ({"url": URL, "id": "S"}, {"url": OTHER, "id": "s"}),
+    "id 's' differs from 'S' on line 1 only by case": ({"url": URL, "id": "S"}, {"url": OTHER, "id": "s"}),
     "video_id 'b' differs from 'B' on line 1 only by case": (
         {"url": URL, "start": 1, "end": 2, "video_id": "B"},
         {"url": OTHER, "start": 1, "end": 2, "video_id": "b"},

@@ -188,6 +188,7 @@ def test_build_inside_the_listed_folder_is_rejected(tmp_path: Path) -> None:
     done = build(tmp_path / "out", f"collect.folder={tmp_path}", *LOOSE)
     assert done.returncode == 2
     assert "is inside collect.folder" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
 
 
 def test_invalid_caption_table_is_rejected_before_any_stage(videos: Path, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from tests.helpers.builds import account
 from tests.helpers.builds import vttdata as run
 from tests.helpers.films import edit, write_film
 from tests.helpers.session_files import make_once
+from vttdata.compose.correct import correct_dataset
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.errors import VttdataError
 
 SETTINGS = ["name=me/street", "filter.min_seconds=1", "clips.min_seconds=1", "clips.max_seconds=4.5", "media.height=64"]
@@ -106,7 +108,7 @@ class TestCaptionLoss:
         (project / "videos/film0.mp4").unlink()
         assert "would drop 3 of the 15 captions" in refused(street)
         said = build(street, options=("--allow-caption-loss",))
-        assert "Dropped are 3 of the 15 captions" in said
+        assert "This build drops 3 of the 15 captions" in said
         assert len(rows(street, "captions")) == 12
         assert "captions" not in build(street)
 
@@ -123,6 +125,36 @@ class TestCaptionLoss:
         table.write_text(table.read_text().replace("a person does 1", "one person does 1"))
         build(project / "street")
         assert sum(rows(project / "street", "captions").caption.str.startswith("one person")) == 5
+
+    def test_renamed_annotators_are_no_loss_and_lose_no_erratum(self, project: Path) -> None:
+        street, table, errata = project / "street", project / "captions.csv", project / "errata.csv"
+        first = rows(street, "captions").iloc[0]
+        facts = {"reason": "wrong", "who": "ann", "date": "2026-11-27", "new": "somebody else"}
+        fields = {"id": f"{first.video_id}#{first.sen_id}", "field": "captions.caption", "old": first.caption}
+        pd.DataFrame([fields | facts]).to_csv(errata, index=False)
+        correct_dataset(street, errata)
+        table.write_text(table.read_text().replace("w0", "ann0"))
+        said = build(street)
+        assert "5 captions have another annotator" in said
+        assert "errata" not in said
+        after = rows(street, "captions")
+        assert len(after) == 15
+        assert set(after[after.caption == "somebody else"].video_id) == {first.video_id}
+        assert set(after.annotator) == {"ann0", "w1", "w2"}
+
+    def test_version_that_corrections_raised_is_kept(self, project: Path) -> None:
+        street, table, errata = project / "street", project / "captions.csv", project / "errata.csv"
+        first = rows(street, "captions").iloc[0]
+        facts = {"reason": "wrong", "who": "ann", "date": "2026-11-27", "new": "a person does nothing"}
+        fields = {"id": f"{first.video_id}#{first.sen_id}", "field": "captions.caption", "old": first.caption}
+        pd.DataFrame([fields | facts]).to_csv(errata, index=False)
+        correct_dataset(street, errata)
+        table.write_text(table.read_text().replace(first.caption, "a person does nothing", 1))
+        assert "fit no row" in build(street)
+        assert read_dataset_manifest(street / "dataset")["version"] == "2.0.0"
+        table.write_text(table.read_text().replace("a person does 1", "one person does 1"))
+        assert "2.0.0, which stays, since 1.0.0 is lower" in build(street)
+        assert read_dataset_manifest(street / "dataset")["version"] == "2.0.0"
 
     def test_captions_follow_a_clip_that_still_overlaps_if_asked(self, project: Path) -> None:
         street = project / "street"
@@ -158,7 +190,7 @@ class TestCaptionLoss:
         assert "6 of clips that the recipe leaves out (2, such as " in said
         assert "captions.follow" not in said
         said = build(street, "near_duplicates=keep_one", options=("--allow-caption-loss",))
-        assert "Dropped are 6 of the 18 captions" in said
+        assert "This build drops 6 of the 18 captions" in said
         assert len(rows(street, "captions")) == 12
 
         # Without the captions of one of its clips, the kept copy has fewer seconds than the other.
@@ -169,9 +201,30 @@ class TestCaptionLoss:
         lines = table.read_text().splitlines(keepends=True)
         table.write_text("".join(line for line in lines if copies.video_id.iloc[0] not in line))
         assert "would drop 6 of the 12 captions" in refused(street)
-        assert "Dropped are 6 of the 12 captions" in build(street, options=("--allow-caption-loss",))
+        assert "This build drops 6 of the 12 captions" in build(street, options=("--allow-caption-loss",))
         assert not set(rows(street, "captions").video_id) & set(copies.video_id)
         assert len(rows(street, "captions")) == 12
+
+
+def test_clips_of_renamed_or_encoded_files_are_told_when_they_move(tmp_path: Path) -> None:
+    folder, street = tmp_path / "videos", tmp_path / "street"
+    folder.mkdir()
+    films = [write_film(folder / f"film{number}.mp4", number) for number in range(6)]
+    manifest = tmp_path / "videos.csv"
+    listed = pd.DataFrame({"id": [f"s{n}" for n in range(6)], "path": [str(film) for film in films]})
+    listed.to_csv(manifest, index=False)
+    build("own-list", *SETTINGS, f"collect.manifest={manifest}", "media.keep=none", options=("--out", str(street)))
+    before = rows(street).set_index("source_id").split
+    listed.assign(id=[f"vid{n}" for n in range(6)]).to_csv(manifest, index=False)
+    said = build(street)
+    after = rows(street).set_index("source_id").split.rename(index=lambda name: name.replace("vid", "s"))
+    moved = (after[before.index] != before).sum()
+    assert moved > 0
+    assert f"{moved} of 6 clips change their split" in said
+    (pins,) = street.glob("pins-*.jsonl")
+    build(street, f"split.pin={pins}")
+    after = rows(street).set_index("source_id").split.rename(index=lambda name: name.replace("vid", "s"))
+    assert (after[before.index] == before).all()
 
 
 def test_later_video_waits_for_captions_and_joins(project: Path) -> None:

@@ -122,6 +122,7 @@ def _read_listed_file(candidate: Candidate, originals: Path) -> Source:
         query=candidate.query,
         licence=candidate.licence,
         spans=candidate.spans,
+        uploader=candidate.uploader,
         uploaded=candidate.uploaded,
         synthetic=candidate.synthetic,
     )
@@ -182,7 +183,7 @@ def _store(candidate: Candidate, video: Path, store: Path) -> Source:
         bytes=size,
         url=without_secrets(candidate.locator),
         title=candidate.title or clean_field(info.get("title")),
-        uploader=clean_field(info.get("uploader")) or clean_field(info.get("channel")),
+        uploader=candidate.uploader or clean_field(info.get("uploader")) or clean_field(info.get("channel")),
         category=candidate.category,
         query=candidate.query,
         licence=candidate.licence or clean_field(info.get("license")),

@@ -6,7 +6,7 @@ import math
 import os
 import unicodedata
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,7 @@ from vttdata.records import Candidate, Span
 from vttdata.settings import check_date
 
 _ALIASES = {"id": "source_id", "license": "licence", "upload_date": "uploaded"}
-_ATTRIBUTES = ("source_id", "title", "category", "query", "licence")
+_ATTRIBUTES = ("source_id", "title", "category", "query", "uploader", "licence")
 _TRUTH = {"true": "true", "yes": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
 COLUMNS = ("url", "path", *_ATTRIBUTES, "uploaded", "synthetic", "start", "end", "video_id")
 # Columns of captions, which people keep in the same table.
@@ -112,10 +112,10 @@ def list_manifest(path: Path, columns: Mapping[str, str] | None = None) -> Itera
 
     The table (CSV, TSV or JSON) has a column ``url`` (http or https) or ``path`` (absolute, or relative to the table's
     folder; it may lead out of it), and optionally ``source_id`` (or ``id``), ``title``, ``category``, ``query``,
-    ``licence`` (or ``license``), ``uploaded`` (or ``upload_date``; YYYY-MM-DD or YYYYMMDD), ``synthetic`` (true or
-    false), and ``start``, ``end`` (seconds, m:ss or h:mm:ss) and ``video_id`` of a clip. Several
-    rows may list clips of the same video, as in MSR-VTT, or the same video with its captions. Further columns are left
-    out, unless one looks like a misspelled name.
+    ``uploader``, ``licence`` (or ``license``), ``uploaded`` (or ``upload_date``; YYYY-MM-DD or YYYYMMDD), ``synthetic``
+    (true or false), and ``start``, ``end`` (seconds, m:ss or h:mm:ss) and ``video_id`` of a clip. Several rows may list
+    clips of the same video, as in MSR-VTT, or the same video with its captions. Further columns are left out, unless
+    one looks like a misspelled name.
 
     `columns` maps names of columns to those in the table. Spans of candidates are sorted by time; the `locator` of a
     file is its path as written.
@@ -167,6 +167,7 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.line = 0
+        self.columns: Collection[str] = ()
         self.videos: dict[str, _Video] = {}
         # Keys are ids without regard to case: macOS and Windows do not tell the names of their files apart.
         self.locator_and_line_by_source: dict[str, tuple[str, str, int]] = {}
@@ -174,6 +175,7 @@ class _Reader:
 
     def add(self, line: int, cells: Row) -> None:
         self.line = line
+        self.columns = cells.keys()
         row: Row = {}
         for column, value in cells.items():
             name = _ALIASES.get(column, column)
@@ -196,9 +198,15 @@ class _Reader:
             known = self.locator_and_line_by_source.setdefault(source_id.lower(), (source_id, locator, line))
             first_id, first_locator, first_line = known
             if first_locator != locator:
-                raise self._error(_used_before("source_id", source_id, first_id, first_line, " for another video"))
+                raise self._error(
+                    _used_before(self._written("source_id"), source_id, first_id, first_line, " for another video")
+                )
         if span is not None:
             self._add_span(video, span)
+
+    def _written(self, name: str) -> str:
+        """Return the name that the table has for a column."""
+        return next((alias for alias, of in _ALIASES.items() if of == name and alias in self.columns), name)
 
     def _error(self, message: str) -> VttdataError:
         return VttdataError(f"{self.path}:{self.line}: {message}.")
@@ -219,7 +227,7 @@ class _Reader:
             raise self._error(f"{name} contains a null character: {value!a}")
         if name in ("source_id", "video_id") and not is_safe_id(value.strip(), MAX_EXTERNAL_ID_LENGTH):
             rule = "1-120 characters of A-Z a-z 0-9 . _ -, without a leading dot or '..'"
-            raise self._error(f"{name} {value!r} must consist of {rule}")
+            raise self._error(f"{self._written(name)} {value!r} must consist of {rule}")
         return value if name == "path" else value.strip()
 
     def _stated_facts(self, row: Row) -> dict[str, str | None]:

@@ -228,7 +228,7 @@ def _load(
     """Return the recipe that `build` means, and the build folder; the arguments are those of `build`.
 
     Raises:
-        VttdataError: If the recipe or a setting is refused.
+        VttdataError: If the recipe or a setting is refused, or clips would be written into the folder of the videos.
     """
     if is_remote(out) or is_remote(recipe):
         # The address is not repeated, since it may contain a password.
@@ -258,6 +258,12 @@ def _load(
     elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
         note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
     folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
+    collected = loaded.recipe.public().get("collect", {}).get("folder")
+    if collected is not None and folder.resolve().is_relative_to(Path(collected).resolve()):
+        raise VttdataError(
+            f"The build folder {folder} is inside collect.folder {collected}, so its clips would become sources; "
+            "choose another folder with --out."
+        )
     if pin_from is not None:
         if "split" not in type(loaded.recipe).model_fields:
             raise VttdataError("--pin-from is for recipes that divide clips into splits, which this one does not.")

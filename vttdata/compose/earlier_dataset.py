@@ -17,7 +17,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import CaptionLossError, VttdataError, VttdataWarning
 from vttdata.pipeline.build_folder import Build, write_pins
 from vttdata.pipeline.stages.split import Split
-from vttdata.records import Caption, Clip
+from vttdata.records import Caption, Clip, Source
 
 _EXAMPLES = 3
 # Shares of fewer clips say little.
@@ -37,15 +37,25 @@ class EarlierCaption:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierSource:
+    """Source of an earlier dataset: checksum and name of its file, as far as known, and the splits of its clips."""
+
+    sha256: str | None
+    file: str | None
+    splits: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
 class EarlierDataset:
-    """Clips of a dataset with their splits, and its captions."""
+    """Clips of a dataset with their splits, its captions, and its sources by id."""
 
     split_of: Mapping[str, str]
     captions: Sequence[EarlierCaption]
+    sources: Mapping[str, EarlierSource]
 
 
 def read_earlier_dataset(folder: Path) -> EarlierDataset:
-    """Read the splits and the captions of a dataset.
+    """Read the splits, the captions and the sources of a dataset.
 
     Raises:
         VttdataError: If it is no dataset of clips, or is damaged.
@@ -54,7 +64,14 @@ def read_earlier_dataset(folder: Path) -> EarlierDataset:
     split_of = {row["video_id"]: split for split, row in _rows(files["clips"], ("video_id",))}
     columns = ("video_id", "caption", "annotator")
     rows = (row for _, row in _rows(files.get("captions", {}), columns))
-    return EarlierDataset(split_of, [EarlierCaption(*(row[name] for name in columns)) for row in rows])
+    captions = [EarlierCaption(*(row[name] for name in columns)) for row in rows]
+    sources: dict[str, EarlierSource] = {}
+    for split, row in _rows(files.get("sources", {}), ("source_id", "sha256", "file")):
+        # A source has a row in each split with clips of it.
+        before = sources.get(row["source_id"])
+        splits = {split, *(before.splits if before is not None else ())}
+        sources[row["source_id"]] = EarlierSource(row["sha256"], row["file"], splits)
+    return EarlierDataset(split_of, captions, sources)
 
 
 def _rows(files: Mapping[str, Sequence[Path]], columns: Sequence[str]) -> Iterable[tuple[str, dict[str, str]]]:
@@ -69,13 +86,14 @@ def replaced_dataset(run: Build) -> EarlierDataset:
     except VttdataError:
         # What cannot be read cannot be lost.
         pass
-    return EarlierDataset({}, [])
+    return EarlierDataset({}, [], {})
 
 
-def find_lost_captions(earlier: EarlierDataset, captions: Iterable[Caption]) -> list[EarlierCaption]:
+def find_lost_captions(earlier: EarlierDataset, captions: Iterable[Caption]) -> tuple[list[EarlierCaption], int]:
     """Return the captions of a dataset that are not among others, whatever clip those belong to.
 
-    A caption is not lost where its clip has another one by the same annotator in its place: that is a correction.
+    A caption is not lost where its clip has the same one by another annotator, the number of which is also returned,
+    or another one by the same annotator in its place, which is a correction.
     """
     clips_of: dict[tuple[str, str | None], list[str]] = {}
     for caption in captions:
@@ -87,14 +105,24 @@ def find_lost_captions(earlier: EarlierDataset, captions: Iterable[Caption]) -> 
             clips.remove(old.video_id) if old.video_id in clips else clips.pop()
         else:
             missing.append(old)
-    new = Counter((video_id, annotator) for (_, annotator), clips in clips_of.items() for video_id in clips)
-    lost = []
+    annotators: dict[tuple[str, str], list[str | None]] = {}
+    for (text, annotator), clips in clips_of.items():
+        for video_id in clips:
+            annotators.setdefault((video_id, text), []).append(annotator)
+    changed = []
     for old in missing:
+        if names := annotators.get((old.video_id, old.caption)):
+            names.pop()
+        else:
+            changed.append(old)
+    new = Counter((video_id, annotator) for (video_id, _), names in annotators.items() for annotator in names)
+    lost = []
+    for old in changed:
         if new[old.video_id, old.annotator]:
             new[old.video_id, old.annotator] -= 1
         else:
             lost.append(old)
-    return lost
+    return lost, len(missing) - len(changed)
 
 
 def refuse_caption_loss(
@@ -103,6 +131,8 @@ def refuse_caption_loss(
     captions: Iterable[Caption],
     video_ids: Collection[str],
     found: Collection[str],
+    *,
+    warn: bool,
 ) -> None:
     """Check that a build keeps the captions of the dataset that it replaces; if it may drop some, say how many.
 
@@ -112,12 +142,16 @@ def refuse_caption_loss(
         captions: The captions of the new dataset.
         video_ids: Its clips.
         found: All clips of the build, also those that are left out of the dataset.
+        warn: Whether to warn of captions that may be dropped, and of those that have another annotator.
 
     Raises:
         CaptionLossError: If captions would be dropped, with their numbers.
     """
-    lost = find_lost_captions(earlier, captions)
-    if not lost:
+    lost, renamed = find_lost_captions(earlier, captions)
+    if renamed and warn:
+        message = f"{renamed:,} captions have another annotator than in the dataset that is replaced."
+        warnings.warn(message, VttdataWarning, stacklevel=2)
+    if not lost or (run.allow_caption_loss and not warn):
         return
     workers = {caption.annotator for caption in lost if caption.annotator is not None}
     judged = sum(caption.annotator is not None for caption in lost)
@@ -134,7 +168,7 @@ def refuse_caption_loss(
     if stay := [caption for caption in lost if caption.video_id in video_ids]:
         parts.append(f"{len(stay):,} of clips that stay, such as {stay[0].caption[:80]!r} of {stay[0].video_id}")
     if run.allow_caption_loss:
-        warnings.warn(f"Dropped are {counts}: {'; '.join(parts)}.", VttdataWarning, stacklevel=2)
+        warnings.warn(f"This build drops {counts}: {'; '.join(parts)}.", VttdataWarning, stacklevel=2)
         return
     advice = "captions.follow=0.5 lets captions follow a clip with half of their span, and " if gone else ""
     raise CaptionLossError(
@@ -143,20 +177,30 @@ def refuse_caption_loss(
     )
 
 
-def tell_of_splits(run: Build, earlier: EarlierDataset, clips: Sequence[Clip], division: Split) -> None:
+def tell_of_splits(
+    run: Build, earlier: EarlierDataset, clips: Sequence[Clip], sources: Sequence[Source], division: Split
+) -> None:
     """Warn of clips that are in another split than in the dataset that a build replaces, and of shares far off.
 
+    A clip whose source has another id now is compared with those of the earlier source of the same file or file name.
     The earlier splits are left in the build folder, as a file for ``split.pin``.
     """
     ratios = division.settings.ratios
     split_of = {clip.video_id: clip.split or "train" for clip in clips}
-    moved = [name for name in split_of if earlier.split_of.get(name, split_of[name]) != split_of[name]]
+    renamed = _find_renamed(earlier, sources)
+    before = {**earlier.split_of}
+    for clip in clips:
+        if clip.source_id in renamed:
+            before.setdefault(clip.video_id, renamed[clip.source_id])
+    moved = [name for name in split_of if before.get(name, split_of[name]) != split_of[name]]
     if moved:
-        examples = ", ".join(f"{name} ({earlier.split_of[name]} -> {split_of[name]})" for name in moved[:_EXAMPLES])
-        pins = write_pins(run.folder, earlier.split_of)
+        examples = ", ".join(f"{name} ({before[name]} -> {split_of[name]})" for name in moved[:_EXAMPLES])
+        pins = write_pins(run.folder, before)
+        others = sum(name not in earlier.split_of for name in moved)
         message = (
-            f"{len(moved):,} of {len(split_of):,} clips change their split, such as {examples}; {pins} holds the "
-            f"earlier splits: --set split.pin={pins} keeps them."
+            f"{len(moved):,} of {len(split_of):,} clips change their split, such as {examples}"
+            + (f" ({others:,} have another id now)" if others else "")
+            + f"; {pins} holds the earlier splits: --set split.pin={pins} keeps them."
         )
         warnings.warn(message, VttdataWarning, stacklevel=2)
     if division.settings.after is not None:
@@ -175,3 +219,20 @@ def tell_of_splits(run: Build, earlier: EarlierDataset, clips: Sequence[Clip], d
             if closest < gap:
                 message += f" split.draw={draw} brings each within {100 * closest:.1f} points and moves clips once."
         warnings.warn(message, VttdataWarning, stacklevel=2)
+
+
+def _find_renamed(earlier: EarlierDataset, sources: Sequence[Source]) -> dict[str, str]:
+    """Return the earlier split of each source that has another id now, but the same file or name of a file."""
+    known = {source.source_id for source in sources}
+    by_file: dict[str, str] = {}
+    by_checksum: dict[str, str] = {}
+    for name, earlier_source in earlier.sources.items():
+        if name not in known and len(earlier_source.splits) == 1:
+            (split,) = earlier_source.splits
+            by_file[earlier_source.file or ""] = by_checksum[earlier_source.sha256 or ""] = split
+    found = {
+        source.source_id: by_checksum.get(source.sha256) or by_file.get(source.file)
+        for source in sources
+        if source.source_id not in earlier.sources and source.file
+    }
+    return {name: split for name, split in found.items() if split is not None}

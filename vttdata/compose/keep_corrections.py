@@ -6,7 +6,6 @@ import warnings
 from pathlib import Path
 
 from vttdata.dataset.errata import ERRATA, history_rows
-from vttdata.dataset.front_matter import read_version
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.revise import Changes, revise_dataset
 from vttdata.dataset.tombstones import WITHDRAWN, read_history
@@ -18,23 +17,29 @@ def keep_corrections(run: Build, dataset: Path) -> None:
     """Revise a new dataset as the earlier one of its name was, and raise its version to that one's at least.
 
     Warns:
-        VttdataWarning: if errata fit no row any more; they are left out.
+        VttdataWarning: if errata fit no row any more, which are left out, or the recipe has a lower version.
     """
     earlier = run.corrections
     try:
-        if earlier is None or read_dataset_manifest(earlier).get("name") != run.loaded.recipe.name:
+        manifest = read_dataset_manifest(earlier) if earlier is not None else {}
+        if earlier is None or manifest.get("name") != run.loaded.recipe.name:
             return
         errata = history_rows(read_history(earlier, ERRATA))
-        version = str(read_version(earlier))
-    except VttdataError:
+        version, own = str(manifest.get("version")), run.loaded.recipe.version
+        is_lower = _parts(own) < _parts(version)
+    except (VttdataError, ValueError):
         # A damaged earlier dataset is replaced, unless its corrections would be lost.
         if earlier is not None and any((earlier / name).exists() for name in (ERRATA, WITHDRAWN)):
             raise
         return
     if not errata and not run.tombstones.rows:
-        return
-    version = max(version, run.loaded.recipe.version, key=lambda text: [int(part) for part in text.split(".")])
-    ordered = sorted(errata, key=lambda erratum: [int(part) for part in erratum.version.split(".")])
+        if not is_lower:
+            return
+        # Corrections may have raised it, of which none is left; one version must not name two contents.
+        message = f"The earlier dataset has the version {version}, which stays, since {own} is lower."
+        warnings.warn(message, VttdataWarning, stacklevel=2)
+    version = version if is_lower else own
+    ordered = sorted(errata, key=lambda erratum: _parts(erratum.version))
     revision = revise_dataset(dataset, Changes(version, ordered, tombstones=run.tombstones, strict=False))
     if run.withdrawn:
         message = f"Left out, since they are withdrawn: {run.withdrawn:,} items of stages."
@@ -46,3 +51,7 @@ def keep_corrections(run: Build, dataset: Path) -> None:
             "are left out."
         )
         warnings.warn(message, VttdataWarning, stacklevel=2)
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]

@@ -21,6 +21,7 @@ from vttdata.errors import VttdataError, list_choices
 from vttdata.files.tables import Columns, read_table
 from vttdata.json_types import Row
 from vttdata.settings import check_date
+from vttdata.text.captions import clean_text
 
 ERRATA = "errata"
 
@@ -47,6 +48,8 @@ def read_errata(path: Path, version: str) -> list[ErratumRow]:
     (YYYY-MM-DD); ``old value`` and ``new value`` name the same. A field is ``TABLE.COLUMN`` of `CORRECTABLE`; a column
     that only one table has needs no table.
 
+    A new caption is cleaned as those of builds are.
+
     Raises:
         VttdataError: If it cannot be read, a cell is empty, a field cannot be corrected, or two rows correct one value.
     """
@@ -68,6 +71,9 @@ def read_errata(path: Path, version: str) -> list[ErratumRow]:
         except ValueError as error:
             raise VttdataError(f"{where}: date: {error}.") from error
         erratum = ErratumRow(**(texts | {"field": _find_field(texts["field"], where)}), version=version)
+        if erratum.field == "captions.caption":
+            # As builds clean captions.
+            erratum = dataclasses.replace(erratum, new=clean_text(erratum.new))
         if (key := (erratum.id, erratum.field)) in errata:
             raise VttdataError(f"{where}: '{erratum.field}' of '{erratum.id}' is corrected twice; keep one of them.")
         errata[key] = erratum
@@ -110,8 +116,10 @@ def correct_row(table: str, row: Row, errata: Iterable[ErratumRow], categories: 
             found = _show(corrected[column], column, row, categories)
             raise VttdataError(
                 f"The erratum of '{erratum.field}' of '{erratum.id}' has the old value {erratum.old[:80]!a}, but the "
-                f"dataset has {found[:80]!a}; nothing was changed."
+                f"dataset has {f'{found[:80]!a}' if found else 'none'}; nothing was changed."
             )
+        if _is_same(new, corrected[column]):
+            raise VttdataError(f"The erratum of '{erratum.field}' of '{erratum.id}' has the old value as the new one.")
         if column in ("start", "end") and table == "clips" and row.get("sha256") is not None:
             raise VttdataError(
                 f"The clip '{erratum.id}' has a file that was cut by its span, which an erratum cannot correct; build "
@@ -135,7 +143,7 @@ def _parse_value(erratum: ErratumRow, text: str, column: str, row: Row, categori
     """Return the value that a text of an erratum stands for in a column."""
     try:
         if column == "category":
-            return list(categories).index(text) if categories else text
+            return list(categories).index(text) if text else None
         if column == "answer":
             options, labels = row["options"], row["labels"]
             letters = list(ascii_uppercase[: len(options)])

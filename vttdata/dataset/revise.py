@@ -103,7 +103,8 @@ class _Reviser:
         self.labels: LabelNames = {Role.CATEGORY: layout.categories, Role.CLASS: layout.classes}
         self.tables = self._read_tables()
         self.errata: dict[str, dict[str, list[ErratumRow]]] = defaultdict(lambda: defaultdict(list))
-        for erratum in changes.errata:
+        self._wanted = list(changes.errata if changes.strict else self._follow_captions(changes.errata))
+        for erratum in self._wanted:
             self.errata[erratum.field.partition(".")[0]][erratum.id].append(erratum)
         self._applied: set[tuple[str, str]] = set()
         # Clip -> all its captions, where these change.
@@ -117,20 +118,35 @@ class _Reviser:
             self.tables[config] = [split for split in splits if split is not None]
         self._recount_swaps()
         self.tables = {config: splits for config, splits in self.tables.items() if splits}
-        self.result.unfit = [e for e in self.changes.errata if (e.field, e.id) not in self._applied]
+        self.result.unfit = [e for e in self._wanted if (e.field, e.id) not in self._applied]
         if self.result.unfit and self.changes.strict:
             erratum = self.result.unfit[0]
             raise VttdataError(
                 f"The erratum of '{erratum.field}' names '{erratum.id}', which the dataset does not have "
                 f"({len(self.result.unfit)} such errata); nothing was changed."
             )
-        applied = [erratum for erratum in self.changes.errata if erratum not in self.result.unfit]
+        applied = [erratum for erratum in self._wanted if erratum not in self.result.unfit]
         self._write_history(ERRATA, as_rows([*self._kept_errata(), *applied]))
         self._write_history(WITHDRAWN, [dataclasses.asdict(row) for row in self.changes.tombstones.rows])
         self._revise_videos()
         self._scrub_files()
         self._describe(before)
         return self.result
+
+    def _follow_captions(self, errata: Sequence[ErratumRow]) -> Iterator[ErratumRow]:
+        """Yield errata, those of captions that have another id now, as with a renamed annotator, with that id."""
+        first = {erratum.id: erratum for erratum in reversed(errata) if erratum.field == "captions.caption"}
+        clips, ids = {name.rpartition("#")[0] for name in first}, set()
+        places: dict[tuple[str, str], list[str]] = defaultdict(list)
+        paths = [path for paths in self._paths("captions").values() for path in paths] if first else []
+        for row in read_parquet_rows(paths, ("video_id", "sen_id", "caption")):
+            if row["video_id"] in clips:
+                ids.add(row_id("captions", row))
+                places[row["video_id"], row["caption"]].append(row_id("captions", row))
+        for erratum in errata:
+            is_gone = erratum.id in first and erratum.id not in ids
+            found = places[erratum.id.rpartition("#")[0], first[erratum.id].old] if is_gone else []
+            yield dataclasses.replace(erratum, id=found[0]) if len(found) == 1 else erratum
 
     def _read_tables(self) -> dict[str, list[SplitFiles]]:
         try:
