@@ -206,6 +206,14 @@ class TestCaptionLoss:
         assert len(rows(street, "captions")) == 12
 
 
+def test_a_file_name_says_what_to_withdraw(project: Path) -> None:
+    street, names = project / "street", project / "gone.txt"
+    sources = pd.read_parquet(street / "stages/filter/kept.parquet").set_index("file").source_id
+    names.write_text("film3.mp4\n")
+    assert run("withdraw", str(street), "--ids", str(names), "--reason", "takedown").returncode == 0
+    assert set(rows(street).source_id) == set(sources.drop("film3.mp4"))
+
+
 def test_clips_of_renamed_or_encoded_files_are_told_when_they_move(tmp_path: Path) -> None:
     folder, street = tmp_path / "videos", tmp_path / "street"
     folder.mkdir()

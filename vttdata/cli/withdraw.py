@@ -26,7 +26,9 @@ from vttdata.errors import VttdataError
     ],
 )
 @dataset_argument
-@option("--ids FILE", "Ids of clips or sources, one a line or a table with video_id.", type=FILE)
+@option(
+    "--ids FILE", "Ids of clips or sources, or names of their files, one a line or a table with video_id.", type=FILE
+)
 @option("--source URL", "Address of a source; may be repeated.", name="urls", multiple=True)
 @option("--annotator NAME", "Whose captions go, not the clips; may be repeated.", name="annotators", multiple=True)
 @option("--reason TEXT", "Why, for the card.", default="request", group="Record")

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import os
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,9 +205,14 @@ def _choose_sources(
         for row in _rows(tables, config, ("video_id", "source_id", "url"))
         if row.get("url")
     }
+    of_file: dict[str, set[str]] = defaultdict(set)
+    for row in _rows(tables, "sources", ("source_id", "file")):
+        of_file[row.get("file") or ""].add(row["source_id"])
     chosen: set[str] = set()
     for name in request.ids:
         known = find_video_id(name, source_of_id)
+        if known is None and len(of_file.get(name, ())) == 1:
+            (known,) = of_file[name]
         if known is None:
             raise VttdataError(f"{folder}: has neither a clip nor a source {name[:80]!a}; nothing was changed.")
         chosen.add(source_of_id[known])
