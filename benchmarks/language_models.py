@@ -86,8 +86,8 @@ def scoring(data: Path) -> None:
     report("substitution_perplexities, all at once", model, swaps)
     start = time.process_time()
     for swap in swaps:
-        model.substitution_perplexity(*swap)
-    speed("substitution_perplexity, one caption per call", start, swaps)
+        model.substitution_perplexities([swap])
+    speed("substitution_perplexities, one caption per call", start, swaps)
     changed = [text for swap in swaps for text in swap.changed_texts()]
     start = time.process_time()
     ours = model.perplexity(changed)

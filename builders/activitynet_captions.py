@@ -22,12 +22,11 @@ from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
-from vttdata.ids import youtube_url
+from vttdata.ids import is_split_name, youtube_url
 from vttdata.records import Caption, Clip
 
 _SPLIT_IDS = "split_ids_anet_entities.json"
 _VIDEO = re.compile(r"v_[\w-]{11}", re.ASCII)
-_SPLIT_NAME = re.compile(r"\w{1,60}", re.ASCII)
 _PARAGRAPHS = re.compile(r"train\.json|(?:anet_entities_)?(val|test)_([12])\.json")
 
 
@@ -145,7 +144,7 @@ def _splits(
     splits: dict[str, list[str]] = {}
     listed: dict[str, list[str]] = read_json(file, _SPLIT_SHAPE, checksums) if file is not None else {}
     for name, videos in listed.items():
-        if not _SPLIT_NAME.fullmatch(name) or name == "all":
+        if not is_split_name(name):
             raise VttdataError(f"{file}: {name[:60]!a} cannot name a split.")
         for video in videos:
             splits.setdefault(video, []).append(SPLITS.get(name, name))

@@ -7,7 +7,6 @@ category number, an address, ``start time`` and ``end time`` in seconds and a sp
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
 from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
-from vttdata.ids import source_of
+from vttdata.ids import is_split_name, source_of
 from vttdata.records import Caption, Clip
 
 # Files of the release, and the archives that contain them.
@@ -31,7 +30,6 @@ OFFICIAL = {
 }
 
 _CATEGORIES = "category.txt"
-_SPLIT_NAME = re.compile(r"\w{1,60}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,7 @@ def _clips(file: OfficialFile, videos: list[_Video], names: dict[int, str], find
         video_id = checked_id(video.video_id, f'{file}: videos[{index}]["video_id"]')
         split = SPLITS.get(video.split)
         if split is None:
-            if not _SPLIT_NAME.fullmatch(video.split) or video.split == "all":
+            if not is_split_name(video.split):
                 key = f'{file}: videos[{index}]["split"]'
                 raise VttdataError(f"{key}: {video.split[:60]!a} cannot name a split; use letters, digits and _.")
             findings.add("unknown_split", file.name, video_id)

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_SPLIT_NAME = re.compile(r"\w{1,60}", re.ASCII)
 _DATASET_NAME_PART = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 
 _YOUTUBE = re.compile(
@@ -40,6 +41,11 @@ VIDEO_EXTENSIONS = frozenset(f".{name}" for name in _VIDEO_NAMES.split())
 def is_safe_id(text: str, max_length: int = MAX_ID_LENGTH) -> bool:
     """Check that a text may be an id, and so a file name: ``A-Z a-z 0-9 . _ -``, no ``..``, not too long."""
     return _ID.fullmatch(text) is not None and ".." not in text and len(text) <= max_length
+
+
+def is_split_name(text: str) -> bool:
+    """Check that a text may name a split, and so a file: 1-60 of ``A-Z a-z 0-9 _``, but not ``all``."""
+    return _SPLIT_NAME.fullmatch(text) is not None and text != "all"
 
 
 def is_dataset_name(text: str) -> bool:

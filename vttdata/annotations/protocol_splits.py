@@ -10,9 +10,9 @@ from pathlib import Path
 from vttdata.annotations.files import OfficialFile, read_text
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import ids_in
+from vttdata.ids import is_split_name
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
-_SPLIT = re.compile(r"\w{1,60}", re.ASCII)
 # Names of other configurations of a dataset.
 _RESERVED = ("clips", "captions", "sources", "concepts", "degraded", "judgments", "data", "default", "all")
 
@@ -26,7 +26,7 @@ def check_name(name: str, splits: Mapping[str, str]) -> None:
     if not _NAME.fullmatch(name) or ".." in name or name in _RESERVED:
         raise ValueError(f"'{name}' cannot name a protocol; use letters, digits, . _ - but not {', '.join(_RESERVED)}.")
     for split in splits:
-        if not _SPLIT.fullmatch(split) or split == "all":
+        if not is_split_name(split):
             raise ValueError(f"'{split}' cannot name a split of '{name}'; use letters, digits and _ but not 'all'.")
     if not splits:
         raise ValueError(f"the protocol '{name}' has no split; give it one, such as {{test: FILE}}.")

@@ -17,9 +17,9 @@ from vttdata.errors import VttdataError
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import refuse_special
 from vttdata.files.tables import refuse_duplicate_keys
+from vttdata.ids import is_split_name
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
-_SPLIT = re.compile(r"\w{1,60}", re.ASCII)
 _SHOWN_DIGITS = 12
 
 
@@ -91,7 +91,7 @@ def read_protocol_file(path: Path) -> Protocol:
     if not isinstance(name, str) or not _NAME.fullmatch(name) or not isinstance(splits, dict) or not splits:
         raise VttdataError(f"{path}: is no protocol file, which has 'protocol' (a name), 'splits' and 'digest'.")
     for split, ids in splits.items():
-        if not _SPLIT.fullmatch(split) or not isinstance(ids, list) or not all(isinstance(own, str) for own in ids):
+        if not is_split_name(split) or not isinstance(ids, list) or not all(isinstance(own, str) for own in ids):
             raise VttdataError(f"{path}: the split {split[:60]!a} is not a list of ids, or has no usable name.")
         if len(set(ids)) < len(ids):
             raise VttdataError(f"{path}: an id of the split {split} is duplicated.")

@@ -29,12 +29,11 @@ from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.dataset.statistics import Statistics, count_files
 from vttdata.dataset.videos import MediaFiles, add_video_files, video_path, video_rows
 from vttdata.errors import VttdataError
-from vttdata.ids import is_safe_id
+from vttdata.ids import is_safe_id, is_split_name
 from vttdata.json_types import Row
 from vttdata.records import Caption, Clip, Source, to_row
 from vttdata.split import Audit
 
-_SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 _DIGITS = re.compile(r"([0-9]+)")
 
 Rows = Iterator[Row]
@@ -163,7 +162,7 @@ class _DatasetWriter:
         for clip in self.clips:
             if not is_safe_id(clip.video_id):
                 raise VttdataError(f"The clip id {clip.video_id!r} cannot be a file name; use letters, digits, . _ -")
-            if not _SPLIT_NAME.fullmatch(clip.split or "train"):
+            if not is_split_name(clip.split or "train"):
                 raise VttdataError(f"Clip {clip.video_id}: {clip.split!r} cannot name a split.")
         duplicated = [name for name, count in Counter(clip.video_id for clip in self.clips).items() if count > 1]
         if duplicated and not self._is_official:

@@ -6,7 +6,7 @@ and learns from the items of other sources in the same condition. The other one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,8 +52,6 @@ _SIDE, _LEVELS, _FOLDS = 32, 3, 5
 _OTHER_CAPTIONS = 8
 # Standard deviation of each number, on which the penalty of the regression depends.
 _SCALE = 0.5
-
-Pictures = Iterable[npt.NDArray[np.uint8]]
 
 
 def observe_conditions(

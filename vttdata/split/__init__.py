@@ -5,14 +5,10 @@ from vttdata.split.audit.leaks import Audit, audit
 from vttdata.split.groups import group_clips
 from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources
 
-# Name of `SimilarSources` for scripts that import it.
-Resemblance = SimilarSources
-
 __all__ = [
     "Assignment",
     "Audit",
     "NearDuplicate",
-    "Resemblance",
     "SimilarSources",
     "SplitSettings",
     "assign_splits",

@@ -7,14 +7,13 @@ module holds the settings, applies pins, and reports how far the result is from 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from vttdata.errors import VttdataError
-from vttdata.ids import find_video_id
+from vttdata.ids import find_video_id, is_split_name
 from vttdata.records import Clip
 from vttdata.settings import Count, Ratio, Strict, check_date
 from vttdata.split.balance import balance
@@ -63,7 +62,7 @@ class SplitSettings(Strict):
         if self.after is not None and (_TEST not in self.ratios or len(self.ratios) < 2):
             raise ValueError(f"after needs the split '{_TEST}' and another one, not {', '.join(self.ratios)}.")
         for name, ratio in self.ratios.items():
-            if not re.fullmatch(r"\w+", name, re.ASCII) or name == "all":
+            if not is_split_name(name):
                 raise ValueError(f"'{name}' is not a name for a split; use letters, digits and _, but not 'all'.")
             if not ratio >= _MIN_RATIO:
                 raise ValueError(f"the ratio of '{name}' is {ratio}; leave out a split that should get nothing.")

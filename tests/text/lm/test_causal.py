@@ -104,9 +104,9 @@ def test_substitution_scores_as_the_whole_changed_text(model: Scorer) -> None:
     assert [len(values) for values in found] == [3, 0, 1]
     for substitution, values in zip(substitutions, found, strict=True):
         assert values == pytest.approx(model.perplexity(substitution.changed_texts()), rel=1e-4)
-        assert values == pytest.approx(model.substitution_perplexity(*substitution), rel=1e-4)
+        assert values == pytest.approx(model.substitution_perplexities([substitution])[0], rel=1e-4)
     with pytest.raises(VttdataError, match="does not lie in the text"):
-        model.substitution_perplexity("a man", 2, 9, ["dog"])
+        model.substitution_perplexities([Substitution("a man", 2, 9, ["dog"])])
 
 
 @pytest.mark.parametrize("family", ["GPT2", "GPTNeoX", "Bloom"])

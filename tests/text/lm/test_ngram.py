@@ -193,7 +193,7 @@ def test_texts_score_the_same_together_and_alone(monkeypatch: pytest.MonkeyPatch
     texts = [" ".join(words) for words in drawn_captions(30, seed=3)]
     substitutions = [Substitution(text, 2, 5, ["cat", "two dogs", ""]) for text in texts]
     alone = [model.perplexity([text])[0] for text in texts]
-    together = [model.substitution_perplexity(*substitution) for substitution in substitutions]
+    together = [model.substitution_perplexities([substitution])[0] for substitution in substitutions]
     monkeypatch.setattr("vttdata.text.lm.ngram._TEXTS_PER_BLOCK", 7)
     assert model.perplexity(texts).tolist() == alone
     assert np.array_equal(model.substitution_perplexities(substitutions), together)

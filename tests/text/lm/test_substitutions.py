@@ -61,19 +61,21 @@ def test_substitution_scores_as_the_whole_changed_text(text: str, data: st.DataO
     substitution = Substitution(text, start, end, replacements)
     assert substitution.changed_texts() == [text[:start] + new + text[end:] for new in replacements]
     expected = MODELS[order].perplexity(substitution.changed_texts())
-    assert MODELS[order].substitution_perplexity(*substitution) == pytest.approx(expected, rel=1e-12)
+    assert MODELS[order].substitution_perplexities([substitution])[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_substitutions_within_a_word_and_across_words_are_scored() -> None:
     model = MODELS[4]
-    values = model.substitution_perplexity("a man's dog runs.", 2, 11, ["dog", "woman's horse", ""])
+    (values,) = model.substitution_perplexities(
+        [Substitution("a man's dog runs.", 2, 11, ["dog", "woman's horse", ""])]
+    )
     assert values == pytest.approx(model.perplexity(["a dog runs.", "a woman's horse runs.", "a  runs."]), rel=1e-12)
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (3, 2), (0, 99)])
 def test_span_outside_its_text_is_refused(start: int, end: int) -> None:
     with pytest.raises(VttdataError, match=r"does not lie in the text of 7 characters: 'a horse'"):
-        MODELS[2].substitution_perplexity("a horse", start, end, ["dog"])
+        MODELS[2].substitution_perplexities([Substitution("a horse", start, end, ["dog"])])
 
 
 def test_saved_model_scores_the_same_and_saves_the_same_bytes(tmp_path: Path) -> None:

@@ -45,17 +45,11 @@ class Scorer(Protocol):
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Return of each text over how many tokens its perplexity is a mean, its end included."""
 
-    def substitution_perplexity(
-        self, text: str, start: int, end: int, replacements: Sequence[str]
-    ) -> NDArray[np.float64]:
-        """Return the perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
+    def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[NDArray[np.float64]]:
+        """Return the perplexities of the changed texts of each substitution.
 
-        The same values, up to rounding, as `perplexity` of the whole changed texts.
+        The same values, up to rounding, as `perplexity` of the whole changed texts, several times faster.
 
         Raises:
-            VttdataError: when the span does not lie in the text, or a changed text has too many tokens.
+            VttdataError: when a span does not lie in its text, or a changed text has too many tokens.
         """
-        return self.substitution_perplexities([Substitution(text, start, end, replacements)])[0]
-
-    def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[NDArray[np.float64]]:
-        """Return `substitution_perplexity` of many texts, several times faster than one by one."""
