@@ -20,6 +20,7 @@ from vttdata.files.output_file import link_file, make_output_folder, write_whole
 from vttdata.files.reading import file_sha256
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.load.local_builds import builds_folder
+from vttdata.partial_file import partial_file
 from vttdata.recipe import packaged
 from vttdata.recipe.load import Loaded
 from vttdata.recipe.origins import Origins, all_origins, find_origins, read_origins
@@ -159,10 +160,8 @@ def copy_files(paths: dict[OriginFile, Path], folder: Path) -> None:
             if target.is_file() and file_sha256(target) == path.name:
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-            partial.unlink(missing_ok=True)
-            link_file(path, partial)
-            partial.replace(target)
+            with partial_file(target) as partial:
+                link_file(path, partial)
 
 
 def _downloads() -> Path:

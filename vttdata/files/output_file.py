@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.partial_file import partial_file
 
 HTML = (".html", ".htm")
 MARKDOWN = (".md", ".markdown")
@@ -69,12 +69,9 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: when it cannot be written; it names the file.
     """
-    partial = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
     try:
-        partial.write_text(text, encoding="utf-8", newline="")
-        partial.replace(path)
+        with partial_file(path) as partial:
+            partial.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         # A full disk is an error of the write, which names no file.
         raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 from vttdata.errors import HaltError, VttdataError, disk_error_halt
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import is_inside
+from vttdata.partial_file import partial_file
 
 # Protocol -> what to install for it; empty where the base install suffices.
 PROTOCOLS = {"file": "", "gs": "gcsfs", "hf": "", "s3": "vttdata[remote]"}
@@ -143,14 +143,10 @@ class RemoteFolder:
         def copy(file: tuple[str, Path]) -> None:
             name, path = file
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-            try:
+            with partial_file(path) as partial:
                 with self._explained(name):
                     self._fs.get_file(self._path(name), str(partial))
                 check(name, partial)
-                partial.replace(path)
-            finally:
-                partial.unlink(missing_ok=True)
 
         _run_all(copy, files)
 

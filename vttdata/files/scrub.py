@@ -14,7 +14,6 @@ import io
 import json
 import os
 import re
-import secrets
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from vttdata.errors import VttdataError
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import file_sha256
 from vttdata.ids import VIDEO_EXTENSIONS
+from vttdata.partial_file import partial_file
 
 Action = Literal["kept", "changed", "removed", "unread"]
 
@@ -241,12 +241,8 @@ def _scrub_parquet(path: Path, needles: Needles) -> Action:
     keep = [not any(map(needles.matches, _texts_in(row))) for row in rows]
     if all(keep):
         return "kept"
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
+    with partial_file(path) as partial:
         pq.write_table(table.filter(pa.array(keep)), partial)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
     return "changed"
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
-import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import SpanFrames, frames_shown, read_span, ways_to_read
 from vttdata.media.interlacing import deinterlace
 from vttdata.media.tone_mapping import is_hdr, tone_map
+from vttdata.partial_file import partial_file
 from vttdata.records import INTERLACED, ClipMedia, Probe
 from vttdata.settings import Strict
 from vttdata.subprocesses import run
@@ -123,10 +122,8 @@ def cut(
     deadline = time.monotonic() + seconds_limit
     span = frames_shown(times, start, end)
     ways = ways_to_read(probe, span)
-    # Two processes that were given the same clip must not write into one file.
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    partial.touch()
-    try:
+    with partial_file(target) as partial:
+        partial.touch()
         for way in ways:
             try:
                 frames = read_span(source, span, way, deadline)
@@ -136,9 +133,6 @@ def cut(
             except MediaError as error:
                 if way is ways[-1] or error.reason == "timeout" or isinstance(error, UnavailableError):
                     raise
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
     return dataclasses.replace(media, video=target.name)
 
 
@@ -246,17 +240,13 @@ def add_sound(clip: Path, source: Path, probe: Probe, begin: float, media: ClipM
     sound = ffmpeg.input(file_url(source), **options)[str(probe.audio_stream)]
     sound = _shown_sound(sound, begin, begin + media.seconds, media.seconds)
     pictures = ffmpeg.input(file_url(clip), **SAFE_INPUT)["v"]
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     coding = {name: value for name, value in _ENCODING.items() if name not in ("threads:v", "fps_mode")}
-    graph = ffmpeg.output(pictures, sound, file_url(partial), **{"c:v": "copy"} | coding).overwrite_output()
-    try:
+    with partial_file(target) as partial:
+        graph = ffmpeg.output(pictures, sound, file_url(partial), **{"c:v": "copy"} | coding).overwrite_output()
         done = run(graph.global_args(*_QUIET).compile(cmd=ffmpeg_path()), seconds=600.0)
         if done.stopped or done.code:
             raise MediaError("timeout" if done.stopped else "cut_failed", "ffmpeg could not add the sound to a clip.")
         verify_sound(partial, media.seconds, media.frames)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def clip_size(width: int, height: int, max_height: int | None) -> tuple[int, int]:

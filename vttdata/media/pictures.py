@@ -6,7 +6,6 @@ Libraries of pictures resize differently from version to version; here a resized
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
 from vttdata.media.pyav import display_matrix
+from vttdata.partial_file import partial_file
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -113,9 +113,5 @@ def resize_weights(length: int, resized: int, method: Filter = "bicubic") -> npt
 
 def save_png(picture: Image.Image, target: Path) -> None:
     """Write a picture as a PNG file in one step: the file is whole or not there."""
-    partial = target.with_name(f".{target.name}.part")
-    try:
+    with partial_file(target) as partial:
         picture.save(partial, format="PNG")
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -31,6 +29,7 @@ from vttdata.media.measure import Measurement
 from vttdata.media.pictures import turn_upright
 from vttdata.media.probe import decoding_limit, probe
 from vttdata.media.tone_mapping import is_hdr
+from vttdata.partial_file import partial_file
 from vttdata.records import INTERLACED, ClipMedia, Probe
 
 _PLAIN = ("all", "muted", "other")
@@ -185,13 +184,9 @@ class ClipStimuli:
     def _write_picture(self, index: int, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         picture = av.VideoFrame.from_ndarray(self.clip.frames[index], "yuv420p").to_ndarray(format="rgb24")
-        partial = _partial(file)
         options: dict[str, Any] = {"quality": _JPEG_QUALITY} if self._settings.pictures == "jpeg" else {}
-        try:
+        with partial_file(file) as partial:
             Image.fromarray(picture).save(partial, self._settings.pictures.upper(), **options)
-            os.replace(partial, file)
-        finally:
-            partial.unlink(missing_ok=True)
 
     def _write_video(self, indices: Sequence[int], condition: str, file: Path) -> ClipMedia:
         if condition not in _PLAIN:
@@ -205,12 +200,8 @@ class ClipStimuli:
             add_sound(silent, self._path, self._probe, self.clip.begin, media, sounding)
             self._plain[True] = sounding, media
         made, media = self._plain[with_sound]
-        partial = _partial(file)
-        try:
+        with partial_file(file) as partial:
             shutil.copyfile(made, partial)
-            os.replace(partial, file)
-        finally:
-            partial.unlink(missing_ok=True)
         return media
 
     def _cut(self, indices: Sequence[int], condition: str, file: Path) -> ClipMedia:
@@ -237,7 +228,3 @@ class ClipStimuli:
 def _sha256(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _partial(file: Path) -> Path:
-    return file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")

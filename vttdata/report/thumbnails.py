@@ -9,7 +9,6 @@ therefore needs no tables.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
@@ -23,6 +22,7 @@ from vttdata.errors import MediaError, VttdataError
 from vttdata.ids import digest
 from vttdata.media.decode import Video, open_video, stated_seconds
 from vttdata.media.pictures import turn_upright
+from vttdata.partial_file import partial_file
 from vttdata.subprocesses import CallProcess, call
 
 # Raised when the same video gives another picture than before.
@@ -97,9 +97,8 @@ def _write_still(still: Still, folder: Path) -> None:
         strip.paste(picture, (number * width + (width - picture.width) // 2, (height - picture.height) // 2))
     data = BytesIO()
     strip.save(data, "WEBP", quality=55, method=2)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    partial.write_bytes(data.getvalue())
-    os.replace(partial, target)
+    with partial_file(target) as partial:
+        partial.write_bytes(data.getvalue())
 
 
 def _picture_at(video: Video, time: float, tolerance: float, box: tuple[int, int]) -> Image.Image:

@@ -6,8 +6,6 @@ Reading the frames costs nearly all of shot detection; from these features, othe
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -17,6 +15,7 @@ import numpy as np
 
 from vttdata.errors import UnavailableError
 from vttdata.media.shots.signals import Floats, Signals
+from vttdata.partial_file import partial_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +35,13 @@ class ShotFeatures:
 
 def save_features(features: ShotFeatures, path: Path) -> None:
     """Write features to a file, which appears under its name only when it is complete."""
-    # Two processes that were given the same source must not write into one file.
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+    with partial_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in _pack_fields(features):
             # A date of their own would make the bytes of equal features differ.
             member = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
             member.compress_type = zipfile.ZIP_DEFLATED
             with archive.open(member, "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, values, allow_pickle=False)
-    os.replace(partial, path)
 
 
 def load_features(path: Path) -> ShotFeatures:
