@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from vttdata.errors import VttdataError
 from vttdata.pipeline.build_folder import open_build
 from vttdata.pipeline.executors.local import LocalExecutor
+from vttdata.pipeline.stages.annotations import CAPTIONS
 from vttdata.recipe.load import load_recipe
+from vttdata.records import Caption
 
 
 def test_folder_with_nothing_but_a_lock_is_taken_up(tmp_path: Path) -> None:
@@ -43,3 +46,14 @@ def test_files_behind_a_link_out_of_the_build_are_not_removed(tmp_path: Path) ->
         run.keep_only(inside, {"clip.mp4"})
     assert [path.name for path in outside.iterdir()] == ["thesis.mp4"]
     assert [path.name for path in inside.iterdir()] == ["clip.mp4"]
+
+
+def test_records_that_change_change_their_table(tmp_path: Path) -> None:
+    # As many as before, so that only the texts tell.
+    for text in ("a man sings", "a man sings", "a woman sings"):
+        with open_build(tmp_path / "out", load_recipe("demo"), LocalExecutor(1), lambda _: None, quiet=True) as run:
+            table = run.stage(CAPTIONS, [Caption("v0", 0, text, "w0", "en"), Caption("v1", 1, "a dog", None, "en")])
+            assert [caption.caption for caption in table] == [text, "a dog"]
+            assert table.tally.taken == table.tally.kept == len(table) == 2
+        stored = pd.read_parquet(tmp_path / "out/stages/sentences/kept.parquet")
+        assert stored.caption.tolist() == [text, "a dog"]
