@@ -113,6 +113,7 @@ def test_z_does_not_follow_levels_units_and_mixes_of_systems() -> None:
         mean = z[(annotators == annotator) & (systems == system)].mean()
         assert mean == pytest.approx((system - 0.5) * 3 / math.sqrt(3.25), abs=0.03)
     same = standardise_ratings(7 * given + 3, annotators, systems)
+    assert same is not None
     np.testing.assert_allclose(same, z, atol=1e-9)
 
 

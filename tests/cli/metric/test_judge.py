@@ -368,7 +368,7 @@ def test_decided_orders_stay_decided_where_ratings_name_annotators(
             error = 4 * pair["corrected"]["error"] + 0.05 * expected
             assert pair["corrected"]["value"] == pytest.approx(expected, abs=error)
     assert sum("standardised by annotator over all rounds" in note for note in judged["notes"]) == 1
-    assert sum(row["system"] in "cd" for row in rows) > sum(row["system"] == "b" for row in rows) * 5
+    assert sum(row["system"] in ("c", "d") for row in rows) > sum(row["system"] == "b" for row in rows) * 5
 
 
 def test_texts_of_verdicts_are_those_that_people_rate_next(study: Study, run: Run) -> None:
