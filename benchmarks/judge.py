@@ -167,7 +167,7 @@ def simulate(r: float, items: int, means: Sequence[float], seed: int) -> Known:
 
 def judges_of(table: JudgmentTable, metrics: Sequence[str], files: Sequence[Path]) -> dict[str, Floats]:
     """Return the scores of a table's rows by each judge."""
-    scores = {file.stem: look_up_scores(read_scores(file), table).items[:, np.newaxis] for file in files}
+    scores = {file.stem: look_up_scores(file.stem, read_scores(file), table)[0].items[:, np.newaxis] for file in files}
     for metric in load_metrics(metrics, "ptb-3.4.1", builds_folder() / ".metrics", MetricInputs(), {}):
         scores |= {name: column.items[:, np.newaxis] for name, column in score_table(metric, table).items()}
     if len(scores) > 1:

@@ -88,7 +88,7 @@ def test_gains_are_differences_of_the_same_items(
     assert "|missing:2|" in str(report["signature"])
     findings = " ".join(report["findings"])  # type: ignore[arg-type]
     assert "m, reversed: 2 of 12 items have no prediction" in findings
-    assert "not computed, for want of predictions in their conditions: order, motion" in findings
+    assert "not computed, for want of predictions in their conditions: order; motion" in findings
 
 
 def test_intervals_are_percentiles_over_sources_and_the_best_frame_has_the_least_ends() -> None:
@@ -148,6 +148,27 @@ def test_items_that_models_answer_without_the_video_are_left_out(
     # Each model tries twice: once the text, once a frame.
     once = 1 - (3 / 4) ** 2
     assert report["by_chance"]["items-needing-time"] == pytest.approx(NUMBER * once**2)  # type: ignore[index]
+
+
+def test_items_that_were_not_tried_are_in_no_list(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_answers(tmp_path / "models/a", {"text": [1, 0, 0, 0, *[None] * 8], "first": FIRST, "all": ALL})
+    write_answers(tmp_path / "models/b", {"text": [1, 0, 0, *[None] * 9], "all": ALL})
+    out = tmp_path / "out"
+    report = evaluate(capsys, questions, "--conditions", tmp_path / "models", "--solved-by", 1, "--out", out)
+    video = json.loads((out / "items-needing-video.json").read_text())
+    assert video["splits"] == {"test": ["q01", "q02"]}
+    assert video["description"] == "Items on which fewer than 1 of 2 models are right by text."
+    # Three items were tried by both models, which guess among four options.
+    assert report["by_chance"]["items-needing-video"] == pytest.approx(3 * (1 - (3 / 4) ** 2))  # type: ignore[index]
+    time = json.loads((out / "items-needing-time.json").read_text())
+    assert time["splits"] == {"test": ["q02"]}
+    assert time["description"] == "Items on which fewer than 1 of 2 models are right by text or first."
+    assert report["by_chance"]["items-needing-time"] == pytest.approx(3 * (1 - (3 / 4) ** 3))  # type: ignore[index]
+    for title in ("video", "time"):
+        sentence = f"items-needing-{title}: 9 of 12 items, without a prediction by every model in every condition used,"
+        assert any(note.startswith(sentence) for note in report["findings"])  # type: ignore[attr-defined]
 
 
 def test_guessing_reaches_as_many_places_as_the_metric_counts(

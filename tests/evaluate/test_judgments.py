@@ -192,20 +192,35 @@ def test_kept_scores_have_the_formula_of_the_corpus(tmp_path: Path) -> None:
 def test_anybodys_scores_are_matched_by_system_or_by_text(tmp_path: Path) -> None:
     table = read_judgment_table(save(tmp_path / "ours.csv", HEAD, ROWS))
     by_system = read_scores(save(tmp_path / "s.csv", "video_id system score", [["v2", "b", 2], ["v1", "a", 1]]))
-    assert np.array_equal(look_up_scores(by_system, table).items, [1, math.nan, math.nan, 2], equal_nan=True)
+    assert np.array_equal(look_up_scores("s", by_system, table)[0].items, [1, math.nan, math.nan, 2], equal_nan=True)
     lines = [json.dumps({"item": "v1", "caption": text, "score": n}) for n, text in enumerate(["a dog", "a man runs"])]
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
-    by_text = look_up_scores(read_scores(tmp_path / "t.jsonl"), table)
+    by_text = look_up_scores("t", read_scores(tmp_path / "t.jsonl"), table)[0]
     assert np.array_equal(by_text.items, [1, 0, math.nan, math.nan], equal_nan=True)
     # A score without system and text belongs to an item's only caption.
     bare = read_scores(save(tmp_path / "bare.csv", "video_id score", [["v1", 5], ["v3", 6]]))
-    assert np.isnan(look_up_scores(bare, table).items).all()
+    assert np.isnan(look_up_scores("b", bare, table)[0].items).all()
     single = read_judgment_table(save(tmp_path / "single.csv", "item score", [["v3", 1]]))
-    assert look_up_scores(bare, single).items.tolist() == [6]
+    assert look_up_scores("b", bare, single)[0].items.tolist() == [6]
     with pytest.raises(VttdataError, match=r"s2.csv:3: the caption of 'v1' by 'a' is duplicated"):
         read_scores(save(tmp_path / "s2.csv", "video_id system score", [["v1", "a", 2], ["v1", "a", 1]]))
-    with pytest.raises(VttdataError, match="the score is 'nan', which is not a finite number"):
+    with pytest.raises(VttdataError, match="'score' is 'nan', which is not a finite number"):
         read_scores(save(tmp_path / "s3.csv", "video_id system score", [["v1", "a", "nan"]]))
+    with pytest.raises(VttdataError, match=r"s4.csv:2: 'score' is empty\."):
+        read_scores(save(tmp_path / "s4.csv", "video_id system score", [["v1", "a", ""]]))
+
+
+def test_items_of_scores_may_be_files_of_their_videos(tmp_path: Path) -> None:
+    table = read_judgment_table(save(tmp_path / "ours.csv", HEAD, ROWS))
+    rows = [["v1.MKV", "a", 1], ["clips/v2.mp4", "b", 2], ["v9.mp4", "b", 3]]
+    scores = read_scores(save(tmp_path / "s.csv", "video_id system score", rows))
+    found, used = look_up_scores("s", scores, table)
+    assert np.array_equal(found.items, [1, math.nan, math.nan, 2], equal_nan=True)
+    assert used == {("a", "v1.MKV", ""), ("b", "clips/v2.mp4", "")}
+    rows.append(["v1", "a", 4])
+    twice = read_scores(save(tmp_path / "t.csv", "video_id system score", rows))
+    with pytest.raises(VttdataError, match=r"t: 'v1.MKV' and 'v1' are one item, and its caption has two scores"):
+        look_up_scores("t", twice, table)
 
 
 def test_flickr8k_gives_the_published_figures(shared: Path) -> None:

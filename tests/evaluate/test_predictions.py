@@ -84,6 +84,7 @@ def test_missing_ones_are_scored_worst_and_unknown_ones_left_out_on_request_only
 
 def test_file_names_of_videos_are_their_ids_unless_they_are_ids_themselves() -> None:
     assert match_predictions("p", [("a.mp4", 1), ("b.mp4", 2)], ["a", "b.mp4"]).values == [1, 2]
+    assert match_predictions("p", [("clips/a.M4V", 1)], ["a"]).values == [1]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -43,7 +43,7 @@ def test_no_rating_is_lost_by_rounding(ratings: int) -> None:
         assert counts.min() >= (ratings >= systems)
 
 
-def test_pooled_rounds_count_by_their_ratings() -> None:
+def test_differences_are_within_rounds_that_count_by_their_ratings() -> None:
     draws = np.random.default_rng(5)
     people, judge = draws.normal(size=600), draws.normal(size=600)
     groups, sources = np.repeat([0, 1], 300), np.tile(np.arange(300), 2)
@@ -57,15 +57,38 @@ def test_pooled_rounds_count_by_their_ratings() -> None:
         chosen.append(rows)
         rounds.append(correct_means(judge, rated, groups, sources, power=np.array([0.3])))
     pooled = pool_rounds(rounds)
+    # Least squares over single ratings: a column for each group, and one that is the second round's.
+    design, values = [], []
+    for number, rows in enumerate(chosen):
+        for group, drawn in enumerate(rows):
+            design += [[group == 0, group == 1, number]] * len(drawn)
+            values += (people[drawn] - 0.3 * judge[drawn] + 0.3 * judge[groups == group].mean()).tolist()
+    first, second, added = np.linalg.lstsq(np.array(design, dtype=float), np.array(values), rcond=None)[0]
+    # Rounds add nothing over all ratings, of which the second round has 185 of 265.
+    expected = [value + added * 185 / 265 for value in (first, second)]
     for group in (0, 1):
-        parts = [rows[group] for rows in chosen]
-        corrected = (
-            sum((people[rows] - 0.3 * judge[rows]).sum() for rows in parts) / sum(map(len, parts))
-            + 0.3 * judge[groups == group].mean()
-        )
-        assert pooled.means[group].corrected.value == pytest.approx(corrected, rel=1e-12)
-        assert pooled.means[group].rated == sum(map(len, parts))
-        assert pooled.means[group].corrected.error < min(one.means[group].corrected.error for one in rounds)
+        assert pooled.means[group].corrected.value == pytest.approx(expected[group], rel=1e-9)
+        assert pooled.means[group].rated == sum(pair[group] for pair in numbers)
+    difference = pooled.difference(0, 1)
+    assert difference.value == pytest.approx(first - second, rel=1e-9)
+    assert difference.error < min(one.difference(0, 1).error for one in rounds)
+
+
+def test_what_a_round_adds_to_all_groups_moves_no_difference() -> None:
+    draws = np.random.default_rng(6)
+    people, judge = draws.normal(size=600), draws.normal(size=600)
+    groups, sources = np.repeat([0, 1], 300), np.tile(np.arange(300), 2)
+    drawn = [np.r_[0:40, 300:340], np.r_[40:65, 340:500]]
+    found = []
+    for milder in (0, 5):
+        rounds = []
+        for number, rows in enumerate(drawn):
+            rated = np.full(600, math.nan)
+            rated[rows] = people[rows] + milder * number
+            rounds.append(correct_means(judge, rated, groups, sources, power=np.array([0.3])))
+        found.append(pool_rounds(rounds).difference(0, 1))
+    assert found[1].value == pytest.approx(found[0].value, abs=1e-9)
+    assert found[1].error == pytest.approx(found[0].error, rel=1e-9)
 
 
 def test_many_small_rounds_do_not_make_intervals_too_short() -> None:
@@ -100,3 +123,12 @@ def test_a_round_of_one_rating_gives_no_interval() -> None:
     first = correct_means(judge, people, groups, sources)
     second = correct_means(judge, alone, groups, sources, power=np.array([[0.1]]))
     assert math.isnan(pool_rounds([first, second]).means[0].corrected.low)
+    # Another group has one.
+    groups, judge = np.repeat([0, 1], 100), np.tile(judge, 2)
+    rounds = [
+        correct_means(judge, np.append(rated, people), groups, np.arange(200), power=np.array([[0.1], [0.1]]))
+        for rated in (people, alone)
+    ]
+    pooled = pool_rounds(rounds)
+    assert math.isnan(pooled.means[0].corrected.low)
+    assert pooled.means[1].corrected.low < pooled.means[1].corrected.value

@@ -339,7 +339,7 @@ def report_conditions(
         models[name] = estimate_gains(estimator, of_model)
         lacking = [gain for gain in GAINS if gain not in models[name].gains]
         if lacking and len(of_model) > 1:
-            notes.append(f"{name}: not computed, for want of predictions in their conditions: {', '.join(lacking)}.")
+            notes.append(f"{name}: not computed, for want of predictions in their conditions: {'; '.join(lacking)}.")
     if len(items.source_ids) == 1:
         notes.append("All items are of one source, so there are no intervals.")
     filters: dict[str, Protocol] = {}
@@ -427,23 +427,30 @@ def _find_filters(
         used = [[each for each in names if each in conditions] for names in tried]
         if not any(used) or (title == NEEDING_TIME and not any(set(names) & set(SINGLE_FRAMES) for names in used)):
             continue
-        solved = np.zeros(len(items.ids), dtype=int)
+        solved, tried_all = np.zeros(len(items.ids), dtype=int), np.ones(len(items.ids), np.bool_)
         for of_model, names in zip(columns.values(), used, strict=True):
             right = np.zeros(len(items.ids), np.bool_)
             for each in names:
                 right |= _right(of_model[each], items)
+                tried_all &= _flags(of_model[each], items)
             solved += right
-        kept = [name for name, number in zip(items.ids, solved.tolist(), strict=True) if number < needed]
+        if not tried_all.all():
+            notes.append(
+                f"{title}: {(~tried_all).sum():,} of {len(items.ids):,} items, without a prediction by every model in "
+                "every condition used, are not listed."
+            )
+        kept = [items.ids[index] for index in np.flatnonzero(tried_all & (solved < needed)).tolist()]
         if not kept:
             notes.append(f"{title}: no item is left.")
             continue
-        shown = " or ".join(conditions)
+        shown = " or ".join(each for each in conditions if any(each in names for names in used))
         about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": table_of(items)}
         about["description"] = f"Items on which fewer than {needed} of {len(columns)} models are right by {shown}."
         about["models"] = list(columns)
         filters[title] = Protocol(title, {items.split: kept}, about)
         if chance is not None:
-            by_chance[title] = float(sum(_binomial_tail(chance, [len(names) for names in used], needed)))
+            shares = [chance[index] for index in np.flatnonzero(tried_all).tolist()]
+            by_chance[title] = float(sum(_binomial_tail(shares, [len(names) for names in used], needed)))
     return filters, by_chance
 
 

@@ -23,6 +23,7 @@ from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.files.delimited import MAX_CELL_CHARACTERS
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
 from vttdata.files.tables import open_text, read_number, read_table, refuse_duplicate_keys
+from vttdata.ids import find_video_id
 
 T = TypeVar("T")
 Missing = Literal["refuse", "worst"]
@@ -34,7 +35,6 @@ _PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
 _MAX_JSON_BYTES = 2**30
 # What NumPy and zipfile raise for files that are damaged, encrypted or of another kind.
 _NOT_NUMPY = (*ZIP_ERRORS, MemoryError)
-_VIDEO_ENDINGS = (".mp4", ".webm", ".mkv", ".avi", ".mov")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,8 @@ def match_predictions(
     total = 0
     for name, value in predictions:
         total += 1
-        stem, dot, ending = name.rpartition(".")
-        item = stem if name not in wanted and f"{dot}{ending.lower()}" in _VIDEO_ENDINGS else name
-        if item not in wanted:
+        item = find_video_id(name, wanted)
+        if item is None:
             unknown_ids.append(name)
         elif item in values:
             duplicated.append(item)

@@ -383,6 +383,8 @@ def read_number(path: Path, line: int, column: str, value: object) -> float:
     Raises:
         VttdataError: if it is anything else.
     """
+    if value is None:
+        raise VttdataError(f"{path}:{line}: '{column}' is empty.")
     number = number_or_nan(value)
     if not math.isfinite(number):
         raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number.")

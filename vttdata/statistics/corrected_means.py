@@ -181,37 +181,55 @@ def correct_means(
 def pool_rounds(rounds: Sequence[CorrectedMeans]) -> CorrectedMeans:
     """Return the means of several rounds of ratings, in each of which items of every group were drawn from all of them.
 
-    A round counts by its number of ratings of the group. Groups and sources have the same numbers in all rounds, and
-    what was drawn in a round may depend on earlier ones, and so may the powers. A group of which a round has one rating
-    has no interval.
+    A mean in a round is taken for that of the group plus what the round adds to all groups, since people may be milder
+    in one round than in another, and groups have different numbers of ratings in it. Both are fitted by least squares,
+    in which a mean counts by its number of ratings, so that differences of groups are those within rounds; what rounds
+    add is 0 over all ratings. Groups and sources have the same numbers in all rounds, and what was drawn in a round may
+    depend on earlier ones, and so may the powers. A group of which a round has one rating has no interval.
     """
-    groups = []
-    for parts in zip(*(one._groups for one in rounds), strict=True):
-        rated = np.array([part.summary[1] for part in parts])
-        shares = (rated / rated.sum()).tolist()
-        items, _, _, _, judge = parts[0].summary
-        powers = np.average([part.summary[2] for part in parts], axis=0, weights=rated).tolist()
-        r = float(np.average([part.summary[3] for part in parts], weights=rated))
-        groups.append(
+    parts = [one._groups for one in rounds]
+    rated = np.array([[group.summary[1] for group in groups] for groups in parts])
+    coefficients = _fit_rounds(rated)
+    pooled = []
+    for number, of_group in enumerate(zip(*parts, strict=True)):
+        counts = rated[:, number]
+        items, _, _, _, judge = of_group[0].summary
+        powers = np.average([part.summary[2] for part in of_group], axis=0, weights=counts).tolist()
+        r = float(np.average([part.summary[3] for part in of_group], weights=counts))
+        pooled.append(
             _Group(
-                _pool([part.people for part in parts], shares),
-                _pool([part.corrected for part in parts], shares),
-                (items, int(rated.sum()), tuple(powers), r, judge),
+                _pool([[group.people for group in groups] for groups in parts], coefficients[number], number),
+                _pool([[group.corrected for group in groups] for groups in parts], coefficients[number], number),
+                (items, int(counts.sum()), tuple(powers), r, judge),
             )
         )
-    return CorrectedMeans([group.mean() for group in groups], groups)
+    return CorrectedMeans([group.mean() for group in pooled], pooled)
 
 
-def _pool(parts: Sequence[_Influence], shares: Sequence[float]) -> _Influence:
-    sources = np.logical_or.reduce([part.sources for part in parts])
+def _fit_rounds(rated: Integers) -> Floats:
+    """Return by how much the mean of each round and group counts for each group's, ``(groups, rounds, groups)``."""
+    rounds, groups = rated.shape
+    design = np.hstack([np.tile(np.eye(groups), (rounds, 1)), np.repeat(np.eye(rounds), groups, axis=0)])
+    weights = np.sqrt(rated.ravel())
+    fitted = np.linalg.pinv(design * weights[:, np.newaxis]) * weights
+    coefficients: Floats = fitted[:groups] + rated.sum(axis=1) / rated.sum() @ fitted[groups:]
+    return np.reshape(coefficients, (groups, rounds, groups))
+
+
+def _pool(parts: Sequence[Sequence[_Influence]], coefficients: Floats, group: int) -> _Influence:
+    sources = np.logical_or.reduce([of_round[group].sources for of_round in parts])
     pooled = _Influence(0.0, np.zeros(len(sources)), sources, 1)
-    # Each round is corrected for its own fitted parameters, in place of the correction of the estimate.
-    lengths = [share * part.correction() / pooled.correction() for part, share in zip(parts, shares, strict=True)]
-    return dataclasses.replace(
-        pooled,
-        value=sum(share * part.value for part, share in zip(parts, shares, strict=True)),
-        by_source=np.sum([length * part.by_source for part, length in zip(parts, lengths, strict=True)], axis=0),
-    )
+    value, moved = 0.0, np.zeros(len(sources))
+    for of_round, counts in zip(parts, coefficients.tolist(), strict=True):
+        for number, (part, count) in enumerate(zip(of_round, counts, strict=True)):
+            # Each part is corrected for its own fitted parameters, in place of the correction of the estimate. A part
+            # of another group that is too small for it says next to nothing about the round.
+            correction = part.correction()
+            if number != group and math.isnan(correction):
+                correction = 1.0
+            value += count * part.value
+            moved += count * correction / pooled.correction() * part.by_source
+    return dataclasses.replace(pooled, value=value, by_source=moved)
 
 
 def _make_group(

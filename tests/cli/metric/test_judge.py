@@ -16,6 +16,7 @@ import pytest
 from tests.helpers.leaking_dataset import write_leaking_dataset
 from vttdata.cli.main import main
 from vttdata.evaluate.meta.judging import JudgeAgreement
+from vttdata.people.task import ratings_csv
 from vttdata.statistics.agreement import krippendorff_alpha
 
 Run = Callable[..., Any]
@@ -313,6 +314,86 @@ def test_rounds_are_assigned_until_the_order_is_decided(
         assert mean["rated"] == sum(counts[system] for counts in shares)
         whole = sum(value for (name, _), value in quality.items() if name == system) / 900
         assert mean["corrected"]["value"] == pytest.approx(whole, abs=4 * mean["corrected"]["error"])
+
+
+def test_decided_orders_stay_decided_where_ratings_name_annotators(
+    tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The third system is clearly below the two best ones, about which later rounds ask most."""
+    draws = random.Random(0)
+    worth = {"p": 20, "q": 20, "b": 58, "c": 68, "d": 69}
+    quality = {
+        (system, f"v{video}"): mean + draws.gauss(0, 8) for system, mean in worth.items() for video in range(300)
+    }
+    verdicts = [
+        [system, video, value / 20 + draws.gauss(0, 0.8), *JUDGE, 1, 1, f"{video} by {system}"]
+        for (system, video), value in quality.items()
+    ]
+    table = save(tmp_path / "verdicts.csv", HEAD, verdicts)
+    mean = {name: sum(value for (system, _), value in quality.items() if system == name) / 300 for name in worth}
+    # Standard deviation of the scores of two annotators who add 2 each way, of equally many captions of each system.
+    unit = math.sqrt(8**2 + 2**2 + float(np.var(list(mean.values()))))
+    rounds: list[Path] = []
+    for number in range(4):
+        assigned = tmp_path / f"round{number + 1}.csv"
+        if not number:
+            assert (
+                main(["metric", "judge", "--verdicts", str(table), "--assign", str(assigned), "--number", "150"]) == 0
+            )
+            capsys.readouterr()
+        with assigned.open(newline="", encoding="utf-8") as stream:
+            rows = [
+                {
+                    **row,
+                    "candidate": row["caption"],
+                    "score": quality[row["system"], row["video_id"]] + draws.gauss(0, 2),
+                    "annotator": f"w{place % 2}",
+                }
+                for place, row in enumerate(csv.DictReader(stream))
+            ]
+        # What `vttdata people score` writes of a campaign that rates on a scale.
+        folder = tmp_path / f"scores{number + 1}"
+        folder.mkdir()
+        (folder / "ratings.csv").write_text(ratings_csv(rows), encoding="utf-8")
+        rounds.append(folder)
+        following = tmp_path / f"round{number + 2}.csv"
+        (judged,) = run(*rounds, "--verdicts", table, "--assign", following, "--number", 200, "--target", "items")[
+            "sets"
+        ]
+        assert judged["human"] == "z"
+        assert [result["places"] for result in judged["systems"].values()] == [[1, 2], [1, 2], [3, 3], [4, 5], [4, 5]]
+        for pair in judged["differences"]:
+            expected = (mean[pair["first"]] - mean[pair["second"]]) / unit
+            # Units are estimated, too.
+            error = 4 * pair["corrected"]["error"] + 0.05 * expected
+            assert pair["corrected"]["value"] == pytest.approx(expected, abs=error)
+    assert sum("standardised by annotator over all rounds" in note for note in judged["notes"]) == 1
+    assert sum(row["system"] in ("c", "d") for row in rows) > sum(row["system"] == "b" for row in rows) * 5
+
+
+def test_texts_of_verdicts_are_those_that_people_rate_next(study: Study, run: Run) -> None:
+    """Folders of a campaign with sliders have means without texts, standardised by themselves."""
+    folders = []
+    with study.people.open(newline="", encoding="utf-8") as stream:
+        ratings = [row for row in csv.DictReader(stream) if int(row["video_id"][1:]) < 24]
+    for number in range(2):
+        folders.append(study.folder / f"scores{number + 1}")
+        folders[-1].mkdir()
+        means = [
+            [row["video_id"], row["system"], float(row["score"]), float(row["score"]) / 9, 2]
+            for row in ratings
+            if int(row["video_id"][1:]) % 2 == number
+        ]
+        save(folders[-1] / "captions.csv", "video_id system raw z assessments", means)
+    following = study.folder / "round3.csv"
+    (judged,) = run(*folders, "--verdicts", study.table(), "--assign", following, "--number", 30)["sets"]
+    assert judged["human"] == "raw"
+    assert any("Raw scores count" in note for note in judged["notes"])
+    with following.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 30
+    for row in rows:
+        assert row["caption"] == f"{row['system']} says a thing about video {row['video_id'][1:]}"
 
 
 def test_assignments_never_replace_another_file(study: Study, run: Run, refusal: Callable[..., str]) -> None:

@@ -177,6 +177,25 @@ def test_missing_videos_are_counted(tmp_path: Path, run: Run, refusal: Callable[
     assert "ours has no score of 742 of 752 judged captions." in found["notes"]
 
 
+def test_scores_that_are_about_no_judged_caption_are_counted(
+    tmp_path: Path, run: Run, refusal: Callable[..., str]
+) -> None:
+    campaign = Campaign(tmp_path)
+    known = [[f"{item}.MP4", "A", item % 7] for item in range(1, 11)]
+    ours = save(tmp_path / "ours.csv", "video_id system score", [*known, ["3", "S9", 1], ["999", "A", 2]])
+    (found,) = run(campaign.scores, "--scores", ours)["sets"]
+    assert found["metrics"]["ours"]["unscored"] == 3 * ITEMS - 10
+    assert "ours: scores about no judged caption, left out: 2 (first '999' by 'A')." in found["notes"]
+    # Each score is about a caption of one of the sets.
+    half = save(tmp_path / "half.csv", "video_id system score", [[item, "A", item % 5] for item in range(1, 9)])
+    other = save(tmp_path / "other.csv", "video_id system score", [[item, "A", item % 7] for item in (9, 10)])
+    both = run(half, other, "--scores", save(tmp_path / "known.csv", "video_id system score", known))["sets"]
+    assert not any("no judged caption" in note for found in both for note in found["notes"])
+    assert "'score' is empty" in refusal(
+        campaign.scores, "--scores", save(tmp_path / "empty.csv", "video_id system score", [["1", "A", ""]])
+    )
+
+
 def test_bad_input_is_one_sentence(tmp_path: Path, refusal: Callable[..., str]) -> None:
     rows = [["v1", "a", 5], ["v2", "a", 5]]
     constant = save(tmp_path / "constant.csv", "video_id system score", rows)

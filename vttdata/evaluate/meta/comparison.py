@@ -27,7 +27,7 @@ from vttdata.evaluate.meta.drift import measure_quality_drift
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
-from vttdata.evaluate.meta.scoring import ScoreFile, look_up_scores, read_scores, score_table
+from vttdata.evaluate.meta.scoring import ScoreFile, ScoreKey, look_up_scores, read_scores, score_table
 from vttdata.evaluate.meta.stress import StressResult, StressSet, stress
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
 from vttdata.evaluate.metrics import DEFAULT_METRICS
@@ -117,9 +117,10 @@ def evaluate_metrics(
     compared = load_compared(metrics, files, read.datasets, settings, report.unavailable)
     report.signatures.update({metric.name: metric.signature() for metric in compared.families})
     systems = {system for table in read.judgments for system in table.systems}
+    unused = {name: set(file) for name, file in files.items()}
     for table in read.judgments:
-        report.sets.append(_compare_judgments(table, systems, compared, settings, report.unavailable))
-    _check_files(files, report, read.judgments)
+        report.sets.append(_compare_judgments(table, systems, compared, settings, report.unavailable, unused))
+    _check_files(unused, report, read.judgments)
     for pairs in read.pairs:
         report.stress.append(stress_metrics(pairs, compared, settings.seed, settings.draws))
     report.ranking.extend(rank_metrics(report.sets))
@@ -172,8 +173,12 @@ def _compare_judgments(
     compared: Compared,
     settings: ComparisonSettings,
     unavailable: dict[str, str],
+    unused: Mapping[str, set[ScoreKey]],
 ) -> SetReport:
-    """Compare everything with the judgments of one set; `systems` are those of all sets."""
+    """Compare everything with the judgments of one set; `systems` are those of all sets.
+
+    Scores that are compared are taken out of `unused`, by file.
+    """
     note = check_alignment(table)
     # A system may be in one set only.
     absent = systems - set(table.systems)
@@ -185,7 +190,10 @@ def _compare_judgments(
         for name, values in score_metrics(chosen, compared.families, unavailable).items()
         if compared.is_wanted(name, family_of.get(name))
     }
-    by_file = {name: look_up_scores(file, chosen) for name, file in compared.files.items()}
+    by_file = {}
+    for name, file in compared.files.items():
+        by_file[name], used = look_up_scores(name, file, chosen)
+        unused[name] -= used
     columns |= {name: values for name, values in by_file.items() if np.isfinite(values.items[chosen.judged]).any()}
     report = compare_set(chosen, columns, seed=settings.seed, draws=settings.draws, cache=compared.cache)
     if note is not None:
@@ -198,17 +206,24 @@ def _compare_judgments(
     return report
 
 
-def _check_files(files: Mapping[str, object], report: MetricReport, tables: Sequence[JudgmentTable]) -> None:
-    """Raise VttdataError for a file of scores that is about no judged caption of any set."""
-    if files and not tables:
+def _check_files(unused: Mapping[str, Set[ScoreKey]], report: MetricReport, tables: Sequence[JudgmentTable]) -> None:
+    """Note scores that are about no judged caption of any set; raise VttdataError where a file has no other ones."""
+    if unused and not tables:
         raise VttdataError("Files of scores are compared with judgments, and there are none; name a metric instead.")
-    for name in files:
-        if not any(name in set_report.metrics for set_report in report.sets):
+    for name, left in unused.items():
+        with_file = [set_report for set_report in report.sets if name in set_report.metrics]
+        if not with_file:
             table = tables[0]
             row = int(table.judged.argmax())
             raise VttdataError(
                 f"No score of '{name}' is about a judged caption; the first one is about {table.video_ids[row][:80]!a}"
                 + (f" by {table.systems[row][:80]!a}." if table.systems[row] else ".")
+            )
+        if left:
+            system, item, _ = min(left)
+            what = f"{item[:60]!a}" + (f" by {system[:60]!a}" if system else "")
+            with_file[0].notes.append(
+                f"{name}: scores about no judged caption, left out: {len(left):,} (first {what})."
             )
 
 

@@ -173,7 +173,7 @@ def score_columns(
         columns |= {
             column: by_family[metric.name][column] for column in metric.columns if name in (column, metric.name)
         }
-    return columns | {file.stem: look_up_scores(read_scores(file), table) for file in files}
+    return columns | {file.stem: look_up_scores(file.stem, read_scores(file), table)[0] for file in files}
 
 
 def select_scored(

@@ -11,6 +11,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.judgments import (
     CROWD,
     EXPERT,
+    SCORED,
     JudgmentTable,
     check_unique_names,
     read_dataset_judgments,
@@ -23,9 +24,6 @@ from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import READ_SUFFIXES, Columns, read_table, required_text
 from vttdata.load.lookup import find_dataset
 from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
-
-# File of `vttdata people score` with the mean scores of captions.
-_CAPTIONS = "captions.csv"
 
 
 class Inputs(NamedTuple):
@@ -62,8 +60,8 @@ def read_inputs(
     tables = 0
     for source in sources:
         path = Path(os.path.expanduser(source))
-        if path.is_dir() and (path / _CAPTIONS).is_file() and not (path / "README.md").is_file():
-            path = path / _CAPTIONS
+        if path.is_dir() and not (path / "README.md").is_file():
+            path = next((path / name for name in SCORED if (path / name).is_file()), path)
         if path.name in (EXPERT, CROWD) or (path.is_dir() and any((path / name).is_file() for name in (EXPERT, CROWD))):
             inputs.judgments.extend(read_flickr8k(path))
         elif path.is_file() or path.suffix.lower() in READ_SUFFIXES:

@@ -23,6 +23,7 @@ from vttdata.evaluate.meta.controls import ControlKey, count_control_wins, is_co
 from vttdata.evaluate.meta.inputs import read_inputs
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.next_round import NextRound
+from vttdata.evaluate.meta.rounds import standardise_rounds
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_judges
 from vttdata.evaluate.report import check_folder, plain_values, report_folder
@@ -262,6 +263,8 @@ def judge_systems(
         )
     report = JudgeReport(target)
     tables = [_choose(table, settings) for table in read.judgments]
+    if next_round and len(tables) > 1:
+        tables = standardise_rounds(tables)
     if verdicts is not None:
         _add_judges(report, Path(verdicts), tables, [read_key(Path(name)) for name in controls], settings, next_round)
     else:
@@ -349,6 +352,8 @@ class _Judged:
 def join_verdicts(table: JudgmentTable, judge: Judge, file: Path) -> _Judged:
     """Return a table with a judge's scores; captions of its systems that only the judge scored are added.
 
+    Texts that the table does not have are those of the verdicts.
+
     Raises:
         VttdataError: if no verdict is about a caption that people rated, or one is about another text.
     """
@@ -376,7 +381,7 @@ def join_verdicts(table: JudgmentTable, judge: Judge, file: Path) -> _Judged:
             f"is about {judge.verdicts[0].item[:60]!a} by {judge.verdicts[0].system[:60]!a}, and the first rated one "
             f"about {table.video_ids[row][:60]!a} by {table.systems[row][:60]!a}."
         )
-    texts = {(verdict.system, verdict.item): verdict.caption for verdict in judge.verdicts}
+    texts = {(verdict.system, verdict.item): verdict.caption for verdict in judge.verdicts if verdict.caption}
     source_of = dict(zip(table.video_ids, table.sources.tolist(), strict=True))
     for _, item in added:
         source_of.setdefault(item, len(source_of) + len(table.sources))
@@ -385,7 +390,10 @@ def join_verdicts(table: JudgmentTable, judge: Judge, file: Path) -> _Judged:
         table,
         video_ids=[*table.video_ids, *(item for _, item in added)],
         systems=[*table.systems, *(system for system, _ in added)],
-        candidates=[*table.candidates, *(texts[key] for key in added)],
+        candidates=[
+            *(texts.get(key) if text is None else text for key, text in zip(row_of, table.candidates, strict=True)),
+            *map(texts.get, added),
+        ],
         references=[*table.references, *(() for _ in added)],
         raw=np.append(table.raw, empty),
         z=np.append(table.z, empty),
@@ -415,7 +423,7 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
     round_of = np.repeat(np.arange(len(rounds)), [len(table.systems) for table in tables])
     scored = np.isfinite(scores).all(axis=1)
     both = scored & ~np.isnan(people)
-    notes = [note for one in rounds for note in (*one.table.notes, *one.notes)]
+    notes = list(dict.fromkeys(note for one in rounds for note in (*one.table.notes, *one.notes)))
     unscored = int((~np.isnan(people) & ~scored).sum())
     if unscored:
         notes.append(f"Rated captions without a score by the judge, left out: {unscored:,}.")

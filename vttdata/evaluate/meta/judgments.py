@@ -1,7 +1,7 @@
 """Judgments of captions by people, whatever file they are in, as one table with candidates and references.
 
 Read are datasets with the configuration ``judgments``, Flickr8k's files of experts and of the crowd, ``captions.csv``
-of ``vttdata people score``, and plain tables. Nothing here computes an agreement.
+or ``ratings.csv`` of ``vttdata people score``, and plain tables. Nothing here computes an agreement.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from vttdata.statistics.arrays import Flags, Floats, Integers
 
 EXPERT, CROWD, TOKENS = "ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt", "Flickr8k.token.txt"
 """Files of Flickr8k: judgments by experts and by the crowd, and the captions (Hodosh et al., JAIR 2013)."""
+SCORED = ("captions.csv", "ratings.csv")
+"""Files of folders of ``vttdata people score``, after which a table is called like its folder; the first one counts."""
 
 _ITEM = ("video_id", "item", "image_id")
 _CANDIDATE = ("candidate", "caption")
@@ -71,7 +73,9 @@ class JudgmentTable:
         assessments: number of scores behind the means.
         human: whether the author is a person.
         sources: number of the original video of each row, from 0, for resampling.
-        ratings: scores by each annotator, n x annotators, NaN where there is none; None where only means are known.
+        ratings: scores by each annotator, n x annotators, NaN where there is none; None where only means are known, or
+            there is one annotator.
+        annotators: names of all annotators, in the order of `ratings`; empty where a score has no name.
         headline: what the set is customarily summed up by.
         notes: sentences on what was left out.
         missing: judged captions whose text is not among the candidates, as system and item.
@@ -88,6 +92,7 @@ class JudgmentTable:
     human: Flags
     sources: Integers
     ratings: Floats | None = None
+    annotators: Sequence[str] = ()
     headline: Headline = RAW_HEADLINE
     notes: tuple[str, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
@@ -371,12 +376,16 @@ def read_judgment_table(
         notes.append(f"All judgments are by one annotator, {annotators[0]!a}: z orders captions as raw scores do.")
     constant = [name for name in annotators if moments[name][1] == 0]
     if constant and any(not judged.z for judged in captions.values()):
-        notes.append(f"Annotators who gave everything the same score, which cannot be standardised: {len(constant):,}.")
+        notes.append(
+            "Annotators who gave everything in this table the same score, which it cannot standardise: "
+            f"{len(constant):,}."
+        )
     has_z = not all(math.isnan(row.z) for row in rows)
     table = _make_table(
-        file.parent.name if file.name == "captions.csv" and file.parent.name else file.stem,
+        file.parent.name if file.name in SCORED and file.parent.name else file.stem,
         rows,
         ratings=np.array(ratings, dtype=np.float64) if len(annotators) > 1 else None,
+        annotators=annotators if all(scores_by_annotator) else (),
         headline=Z_HEADLINE if has_z else RAW_HEADLINE,
         notes=tuple(notes),
     )
@@ -399,8 +408,10 @@ def _add_row(captions: dict[tuple[str, str, str], _Judged], location: str, row: 
     for name, names in (("score", _SCORE), ("z", ("z",)), ("assessments", ("assessments",))):
         text = cell(names)
         numbers[name] = math.nan if text is None else number_or_nan(text)
-        if not math.isfinite(numbers[name]) and (text is not None or name == "score"):
-            raise VttdataError(f"{location}: the {name} is {(text or '')[:40]!a}, which is not a finite number.")
+        if text is None and name == "score":
+            raise VttdataError(f"{location}: the score is empty.")
+        if text is not None and not math.isfinite(numbers[name]):
+            raise VttdataError(f"{location}: the {name} is {text[:40]!a}, which is not a finite number.")
     key = (video_id, cell(("system",)) or "", candidate or "")
     references = parse_references(location, row)
     judged = captions.setdefault(key, _Judged(candidate, references))
@@ -492,7 +503,8 @@ def add_candidates(file: Path, table: JudgmentTable, candidates: Candidates, off
     ratings = table.ratings
     if ratings is not None:
         ratings = np.vstack([ratings, np.full((1, ratings.shape[1]), math.nan)])[order]
-    return _make_table(table.name, rows, ratings=ratings, headline=table.headline, notes=table.notes, missing=missing)
+    others = {name: getattr(table, name) for name in ("annotators", "headline", "notes")}
+    return _make_table(table.name, rows, ratings=ratings, missing=missing, **others)
 
 
 def check_unique_names(tables: Sequence[JudgmentTable]) -> None:

@@ -19,15 +19,17 @@ from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.metric import CaptioningMetric, VideoMetric, VideoSpan
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import Columns, number_or_nan, read_table
+from vttdata.files.tables import Columns, read_number, read_table
+from vttdata.ids import find_video_id
 from vttdata.statistics.arrays import Floats
 from vttdata.statistics.scores import ColumnScores, mean_of_sums
 
 # Raised when captions are put together for a metric in another way.
 _FORMAT = 1
 
-ScoreFile = Mapping[tuple[str, str, str], float]
-"""(system, video_id, caption) -> score; the caption is empty where a system has one caption of a video."""
+ScoreKey = tuple[str, str, str]
+"""(system, video_id, caption) of a score; the caption is empty where a system has one caption of a video."""
+ScoreFile = Mapping[ScoreKey, float]
 
 
 def score_captions(
@@ -160,14 +162,14 @@ def score_table(metric: CaptioningMetric, table: JudgmentTable) -> dict[str, Col
     return score_captions(metric, [text or "" for text in table.candidates], table.references, table.video_ids)
 
 
-def read_scores(file: Path) -> dict[tuple[str, str, str], float]:
+def read_scores(file: Path) -> dict[ScoreKey, float]:
     """Read a metric's scores: a table with ``video_id``, ``score``, and ``system`` or ``candidate`` or both.
 
     Raises:
-        VttdataError: if it cannot be read, a score is not a finite number, or a caption is duplicated.
+        VttdataError: if it cannot be read, a score is empty or not a finite number, or a caption is duplicated.
     """
     ids, texts = ("video_id", "item", "image_id"), ("candidate", "caption")
-    scores: dict[tuple[str, str, str], float] = {}
+    scores: dict[ScoreKey, float] = {}
     for line, row in read_table(file, Columns((*ids, "system", *texts, "score"), [ids, ("score",)], ("score",))):
         cells = [
             next((row[name] for name in names if row.get(name) is not None), "") for names in (("system",), ids, texts)
@@ -178,25 +180,37 @@ def read_scores(file: Path) -> dict[tuple[str, str, str], float]:
         if key in scores:
             what = f"the caption of {video_id[:80]!a}" + (f" by {system[:80]!a}" if system else "")
             raise VttdataError(f"{file}:{line}: {what} is duplicated.")
-        scores[key] = number_or_nan(row["score"])
-        if not math.isfinite(scores[key]):
-            raise VttdataError(f"{file}:{line}: the score is {str(row['score'])[:40]!a}, which is not a finite number.")
+        scores[key] = read_number(file, line, "score", row.get("score"))
     if not scores:
         raise VttdataError(f"{file}: contains no scores.")
     return scores
 
 
-def look_up_scores(scores: ScoreFile, table: JudgmentTable) -> ColumnScores:
-    """Return the scores of a table's rows, NaN where the file has none.
+def look_up_scores(name: str, scores: ScoreFile, table: JudgmentTable) -> tuple[ColumnScores, set[ScoreKey]]:
+    """Return the scores of a table's rows, NaN where the file has none, and the keys of those of judged captions.
 
     A score belongs to a row by its system, else by its text; one that has neither belongs to the only caption of an
-    item.
+    item. An item may also be named by the file of its video, see `find_video_id`.
+
+    Raises:
+        VttdataError: if a caption has two scores, under two names of its item; `name` is that of the file.
     """
     captions = Counter(table.video_ids)
-    values = []
-    for system, video_id, candidate in zip(table.systems, table.video_ids, table.candidates, strict=True):
+    named: dict[ScoreKey, ScoreKey] = {}
+    for key in scores:
+        item = find_video_id(key[1], captions)
+        if item is not None and (other := named.setdefault((key[0], item, key[2]), key)) != key:
+            raise VttdataError(
+                f"{name}: {other[1][:80]!a} and {key[1][:80]!a} are one item, and its caption has two scores."
+            )
+    values, used = [], set[ScoreKey]()
+    rows = zip(table.systems, table.video_ids, table.candidates, table.judged.tolist(), strict=True)
+    for system, video_id, candidate, judged in rows:
         keys = [(system, video_id, "")] if system else []
         keys += [("", video_id, candidate)] if candidate else []
         keys += [("", video_id, "")] if captions[video_id] == 1 else []
-        values.append(next((scores[key] for key in keys if key in scores), math.nan))
-    return ColumnScores.from_means(np.array(values, dtype=np.float64))
+        found = next((named[key] for key in keys if key in named), None)
+        values.append(math.nan if found is None else scores[found])
+        if found is not None and judged:
+            used.add(found)
+    return ColumnScores.from_means(np.array(values, dtype=np.float64)), used
