@@ -43,11 +43,9 @@ def try_on_years(
     dataset: str, work: Path, encoder: str, train: Sequence[str], test: Sequence[str], kind: str, epochs: int
 ) -> Iterator[Agreement]:
     """Train on some years, unless that was done in `work` before, and yield the agreement on each of the others."""
-    tables = {
-        year_of(table.name): table.without((), people=True)
-        for table in read_inputs([dataset]).judgments
-        if table.name.endswith(kind)
-    }
+    # Most captions of systems are not judged, and a model takes its time for each.
+    judged = (table.without((), people=True) for table in read_inputs([dataset]).judgments)
+    tables = {year_of(table.name): table.select(table.judged) for table in judged if table.name.endswith(kind)}
     if not (work / HEAD).exists():
         settings = TrainingSettings(encoder=encoder, cross_encoder=True, epochs=epochs)
         train_metric([JudgedCaptions.of(tables[year]) for year in train], [], work, settings)
