@@ -536,6 +536,38 @@ def metric_option(description: str, *, show_default: str) -> Callable[[F], F]:
     return option("--metric NAME", description, name="metrics", type=metrics, multiple=True, show_default=show_default)
 
 
+def judgment_options(split: str) -> Callable[[F], F]:
+    """Declare what tables of judgments need that do not say everything; `split` describes ``--split``."""
+    group = "Judgments"
+    options = (
+        option(
+            "--candidates FILE",
+            "Captions of systems, a table with video_id, system and caption, for a table of judgments without texts.",
+            type=FILE,
+            group=group,
+        ),
+        option(
+            "--references INPUT",
+            "Human captions, a dataset or a table with video_id and caption, for a table of judgments without them.",
+            type=DATASET,
+            group=group,
+        ),
+        option(
+            "--offset N", "Number to add to the ids of judgments, where they are off.", type=int, default=0, group=group
+        ),
+        option("--leave-out SYSTEM", "A system that does not count; may be repeated.", multiple=True, group=group),
+        human_option,
+        split_option(split, show_default="test, or the only one", group=group),
+        option(
+            "--tokenizer NAME",
+            "Of captioning metrics: ptb-3.4.1, unicode or none.",
+            default="ptb-3.4.1",
+            group="Computation",
+        ),
+    )
+    return lambda function: functools.reduce(lambda decorated, decorate: decorate(decorated), options[::-1], function)
+
+
 def metric_inputs_options(function: F) -> F:
     """Declare what metrics by models need, for `read_metric_inputs`."""
     group = "Metrics by models"

@@ -14,15 +14,14 @@ from vttdata.cli.options import (
     FILE,
     Command,
     argument,
-    human_option,
     json_option,
+    judgment_options,
     metric_inputs_options,
     metric_option,
     option,
     out_option,
     read_metric_inputs,
     seed_option,
-    split_option,
 )
 from vttdata.errors import VttdataError
 
@@ -78,27 +77,7 @@ if TYPE_CHECKING:
 @option("--number N", "Captions of a round, of all systems.", type=click.IntRange(min=2), default=300)
 @option("--make-controls DIR", "Write controls of a dataset for a judge into this folder, and stop.", type=FILE)
 @seed_option("Seed of the order of controls, and of the draws of videos.")
-@option(
-    "--candidates FILE",
-    "Captions of systems, a table with video_id, system and caption, for a table of judgments without texts.",
-    type=FILE,
-    group="Judgments",
-)
-@option(
-    "--references INPUT",
-    "Human captions, a dataset or a table with video_id and caption, for a table of judgments without them.",
-    type=DATASET,
-    group="Judgments",
-)
-@option(
-    "--offset N", "Number to add to the ids of judgments, where they are off.", type=int, default=0, group="Judgments"
-)
-@option("--leave-out SYSTEM", "A system that does not count; may be repeated.", multiple=True, group="Judgments")
-@human_option
-@split_option("The split of a dataset for controls.", show_default="test, or the only one", group="Judgments")
-@option(
-    "--tokenizer NAME", "Of captioning metrics: ptb-3.4.1, unicode or none.", default="ptb-3.4.1", group="Computation"
-)
+@judgment_options("The split of a dataset for controls.")
 @metric_inputs_options
 def command(
     judgments: tuple[str, ...], out: Path | None, as_json: bool, make_controls: Path | None, **options: Any

@@ -12,12 +12,11 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
     DATASET,
-    FILE,
     POSITIVE,
     Command,
     argument,
-    human_option,
     json_option,
+    judgment_options,
     metric_inputs_options,
     metric_option,
     option,
@@ -25,7 +24,6 @@ from vttdata.cli.options import (
     read_metric_inputs,
     scores_option,
     seed_option,
-    split_option,
 )
 
 
@@ -81,27 +79,7 @@ def parse_scale(context: click.Context, parameter: click.Parameter, value: str |
     "1-5 or 0-100.",
     callback=parse_scale,
 )
-@option(
-    "--candidates FILE",
-    "Captions of systems, a table with video_id, system and caption, for a table of judgments without texts.",
-    type=FILE,
-    group="Judgments",
-)
-@option(
-    "--references INPUT",
-    "Human captions, a dataset or a table with video_id and caption, for a table of judgments without them.",
-    type=DATASET,
-    group="Judgments",
-)
-@option(
-    "--offset N", "Number to add to the ids of judgments, where they are off.", type=int, default=0, group="Judgments"
-)
-@option("--leave-out SYSTEM", "A system that does not count; may be repeated.", multiple=True, group="Judgments")
-@human_option
-@split_option("The split of a dataset without judgments.", show_default="test, or the only one", group="Judgments")
-@option(
-    "--tokenizer NAME", "Of captioning metrics: ptb-3.4.1, unicode or none.", default="ptb-3.4.1", group="Computation"
-)
+@judgment_options("The split of a dataset without judgments.")
 @option("--draws N", "Number of draws for intervals.", type=POSITIVE, default=1000, group="Computation")
 @metric_inputs_options
 def command(judgments: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
