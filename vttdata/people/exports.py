@@ -104,7 +104,7 @@ def _write_label_studio(campaign: Campaign, store: Store, folder: Path, videos: 
         annotations = [
             {
                 "result": [_label_result(kind, entry.answer)],
-                "lead_time": round(entry.seconds, 2),
+                "lead_time": entry.rounded_seconds(2),
                 "completed_by": {"email": f"{entry.worker}@example.invalid"},
             }
             for entry in by_item.get((unit, name), ())
@@ -160,7 +160,7 @@ def _write_answers(campaign: Campaign, store: Store, folder: Path, videos: Mappi
                 "shown": {key: value for key, value in entry.item.shown.items() if key not in ("times", "choices")},
                 "answer": entry.answer,
                 "control_passed": campaign.task.control_passed(entry.item, entry.answer),
-                "seconds": round(entry.seconds, 2),
+                "seconds": entry.rounded_seconds(2),
                 "observed": None if entry.observed is None else entry.observed._asdict(),
             }
             stream.write(json.dumps(answer, ensure_ascii=False) + "\n")

@@ -137,6 +137,30 @@ def test_answers_of_files_change_nothing_in_the_campaign(tmp_path: Path, capsys:
     assert not names & set(CROWD)
 
 
+def test_unknown_times_of_answers_stay_unknown(tmp_path: Path) -> None:
+    rating(tmp_path)
+    campaign = read_campaign(tmp_path / "campaign")
+    (unit, *_) = campaign.units.values()
+    answers = [
+        {"hit": unit.unit, "worker": worker, "item": item.item, "score": number % 100, "seconds": seconds}
+        for worker, times in {"timed": ["4", "6", ""], "untimed": ["", "", ""]}.items()
+        for number, (item, seconds) in enumerate(zip(unit.items, [*times, *[""] * len(unit.items)], strict=False))
+    ]
+    file = write_table(tmp_path / "answers.csv", answers)
+    assert main(["people", "score", str(campaign.folder), file, "--keep-all", "--out", str(tmp_path / "scores")]) == 0
+    tables = {}
+    for name in ("workers", "reliability", "results"):
+        with (tmp_path / "scores" / f"{name}.csv").open() as stream:
+            tables[name] = list(csv.DictReader(stream))
+    # The mean and the median of 4 and 6 s; of the other worker no time is known.
+    assert sorted(row["median_seconds"] for row in tables["workers"]) == ["", "5.0"]
+    assert sorted(row["seconds_per_item"] for row in tables["reliability"]) == ["", "5.0"]
+    assert not any("fast" in row["flags"] for row in tables["reliability"])
+    assert not any("rushing" in row["flags"] for row in tables["workers"])
+    times = [row["seconds"] for row in tables["results"]]
+    assert (times.count("4.0"), times.count("6.0"), times.count("")) == (1, 1, len(answers) - 2)
+
+
 def test_conditions_of_a_campaign_can_be_replaced_when_it_is_scored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
