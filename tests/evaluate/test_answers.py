@@ -47,7 +47,7 @@ def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 
 def named(path: Path, questions: Sequence[Asked], rules: str = "standard-1") -> list[frozenset[int] | None]:
-    return [answer.named for _, answer in read_answers(path, questions, rules)]
+    return [answer.named for _, answer in read_answers(path, questions, rules).answers]
 
 
 # The authors' own scores of these files: items, understood by a rule, accuracy by rules alone, and with their judge.
@@ -69,7 +69,7 @@ def test_tempcompass_scores_are_the_published_ones(shared: Path, model: str) -> 
     found: dict[str, dict[str, dict[str, Answer]]] = {}
     for source in ("predictions", "auto_eval_results"):
         by_kind: dict[str, dict[str, Answer]] = defaultdict(dict)
-        for name, answer in read_answers(folder / source / model, list(questions.values()), "tempcompass-1"):
+        for name, answer in read_answers(folder / source / model, list(questions.values()), "tempcompass-1").answers:
             by_kind[questions[name].kind][name] = answer
         found[source] = by_kind
     for kind, answers in found["predictions"].items():
@@ -190,7 +190,7 @@ def test_rows_name_questions_by_id_or_by_video_and_text(tmp_path: Path) -> None:
     ]
     assert [
         (name, answer.named)
-        for name, answer in read_answers(write(tmp_path / "a.jsonl", rows), questions, "standard-1")
+        for name, answer in read_answers(write(tmp_path / "a.jsonl", rows), questions, "standard-1").answers
     ] == [
         ("q0", {0}),
         ("q1", {2}),
@@ -215,7 +215,7 @@ def test_facts_beside_the_answers_of_eventhallusion_are_no_answers(tmp_path: Pat
         "interleave": {"v2": video(2, "Yes.", "No.")},
     }
     (tmp_path / "model.json").write_text(json.dumps(content))
-    answers = read_answers(tmp_path / "model.json", questions, "standard-1")
+    answers = read_answers(tmp_path / "model.json", questions, "standard-1").answers
     assert [(name, answer.named) for name, answer in answers] == [("q0", {0}), ("q1", None), ("q2", {1})]
 
 
@@ -238,14 +238,15 @@ def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, s
                     official.append((name, bool(re.search(rf"\b({answer})\b", text, re.IGNORECASE))))
                 pairs.append(pair)
             (Path(folder) / f"{subset}_model.json").write_text(json.dumps(pairs))
-        answers = read_answers(Path(folder), list(questions.values()), "videohallucer-1")
+        answers = read_answers(Path(folder), list(questions.values()), "videohallucer-1").answers
     assert [(name, bool(answer.score(questions[name].answer))) for name, answer in answers] == official
 
 
 def test_highest_score_answers_and_ties_share(tmp_path: Path) -> None:
     rows = [{"qid": "q0", "scores": [0.5, 0.5, -1]}, {"qid": "q1", "score_0": -3, "score_1": -2, "score_2": -9}]
     first, second = (
-        answer for _, answer in read_answers(write(tmp_path / "a.jsonl", rows), [asked(0), asked(1)], "standard-1")
+        answer
+        for _, answer in read_answers(write(tmp_path / "a.jsonl", rows), [asked(0), asked(1)], "standard-1").answers
     )
     assert [first.score(place) for place in range(3)] == [0.5, 0.5, 0.0]
     assert [second.score(place) for place in range(3)] == [0.0, 1.0, 0.0]
@@ -279,3 +280,77 @@ def test_bad_answer_is_one_sentence(tmp_path: Path, rows: list[dict[str, Any]], 
 def test_unknown_rules_are_refused(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="There are no rules called 'tempcompas-1'"):
         read_answers(write(tmp_path / "a.jsonl", [{"qid": "q0", "pred": "A"}]), [asked()], "tempcompas-1")
+
+
+BIRD_DOG_CAT = ("a bird", "a dog", "a cat")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"options": str(list(BIRD_DOG_CAT))},
+        {"options": str(BIRD_DOG_CAT)},
+        {"options": json.dumps(BIRD_DOG_CAT)},
+        {"options": "A. a bird\nB. a dog\nC. a cat"},
+        {"options": str({"C": "a cat", "A": "a bird", "B": "a dog"})},
+        {"choices": str(list(BIRD_DOG_CAT))},
+        {"candidates": json.dumps([f"{number}. {text}" for number, text in enumerate(BIRD_DOG_CAT, 1)])},
+        dict(zip("ABC", BIRD_DOG_CAT, strict=True)),
+        {f"option_{number}": text for number, text in enumerate(BIRD_DOG_CAT)},
+    ],
+)
+def test_shown_options_are_read_in_every_notation(tmp_path: Path, cells: dict[str, str]) -> None:
+    with (tmp_path / "a.csv").open("w", newline="") as stream:
+        rows = csv.DictWriter(stream, ["question_id", "prediction", *cells])
+        rows.writeheader()
+        rows.writerow({"question_id": "q0", "prediction": "A", **cells})
+    # The first that was shown is the last of the question.
+    assert named(tmp_path / "a.csv", [asked()]) == [frozenset({2})]
+
+
+@pytest.mark.parametrize("cell", ["['a bird', 'a dog', ", "shuffled", 3])
+def test_shown_options_that_cannot_be_read_are_refused(tmp_path: Path, cell: object) -> None:
+    rows = [
+        {"qid": "q0", "prediction": "A", "options": list(ANIMALS)},
+        {"qid": "q1", "prediction": "A", "options": cell},
+    ]
+    with pytest.raises(VttdataError, match=r"a\.jsonl:2: .* is no list of options"):
+        read_answers(write(tmp_path / "a.jsonl", rows), [asked(0), asked(1)], "standard-1")
+
+
+def test_probabilities_of_options_are_no_shown_options(tmp_path: Path) -> None:
+    rows = [{"qid": "q0", "prediction": "C", "A": 0.1, "B": 0.2, "C": 0.7}]
+    assert named(write(tmp_path / "a.jsonl", rows), [asked()]) == [frozenset({2})]
+
+
+@pytest.mark.parametrize("right", ["answer", "answer_letter", "text"])
+@pytest.mark.parametrize("output", ["model_output", "output", "Generated Text", "pred", "response", "free_text"])
+def test_output_of_a_system_is_read_before_what_may_be_right(tmp_path: Path, right: str, output: str) -> None:
+    path = write(tmp_path / "a.jsonl", [{"qid": "q0", right: "A", output: "C"}])
+    answers, notes = read_answers(path, [asked()], "standard-1")
+    assert [answer.named for _, answer in answers] == [{2}]
+    name = output.lower().replace(" ", "_")
+    assert notes == [f"a.jsonl: the answers are those of '{name}', not of '{right}'."]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"answer": "A", "gemini": "B"}, {"answer": "B", "gemini": "B"}], "'gemini' reads as answers too"),
+        ([{"answer": "A", "comment": "fine"}, {"answer": "A", "comment": "so"}], "every one is right"),
+        ([{"answer": "A"}, {"answer": "B"}], ""),
+        ([{"answer": "A", "question": "A"}, {"answer": "B", "question": "B"}], ""),
+    ],
+)
+def test_column_that_may_be_what_is_right_is_named(tmp_path: Path, rows: list[dict[str, str]], words: str) -> None:
+    path = write(tmp_path / "a.jsonl", [{"question_id": f"q{number}", **row} for number, row in enumerate(rows)])
+    notes = read_answers(path, [asked(0), asked(1)], "standard-1").notes
+    expected = f"a.jsonl: the answers are those of 'answer', and {words}; if it holds what is right, call the column "
+    assert [note.startswith(expected) for note in notes] == [True] * bool(words)
+
+
+@pytest.mark.parametrize("name", ["v0.mkv", "clips/v0.MP4", "C:\\clips\\v0.webm", "v0"])
+def test_questions_are_found_by_the_file_of_their_video(tmp_path: Path, name: str) -> None:
+    rows = [{"video": name, "question": "What is 0?", "prediction": "B"}]
+    assert named(write(tmp_path / "a.jsonl", rows), [asked()]) == [frozenset({1})]
+    assert read_answers(write(tmp_path / "a.jsonl", rows), [asked()], "standard-1").answers[0][0] == "q0"

@@ -12,6 +12,7 @@ import pytest
 from vttdata.errors import VttdataError
 from vttdata.evaluate.predictions import (
     MatchRule,
+    describe_caption_column,
     match_predictions,
     read_captions,
     read_foil_scores,
@@ -85,6 +86,32 @@ def test_missing_ones_are_scored_worst_and_unknown_ones_left_out_on_request_only
 def test_file_names_of_videos_are_their_ids_unless_they_are_ids_themselves() -> None:
     assert match_predictions("p", [("a.mp4", 1), ("b.mp4", 2)], ["a", "b.mp4"]).values == [1, 2]
     assert match_predictions("p", [("clips/a.M4V", 1)], ["a"]).values == [1]
+
+
+@pytest.mark.parametrize("name", ["a.MKV", "clips/a.mp4", "clips\\a.ts", "'a"])
+def test_every_name_of_a_video_is_its_id(name: str) -> None:
+    assert match_predictions("x.csv", [(name, "one")], ["a"]).values == ["one"]
+
+
+@pytest.mark.parametrize("rule", [MatchRule(), MatchRule("worst", "ignore")])
+def test_predictions_of_nothing_that_is_expected_say_what_their_ids_are(rule: MatchRule) -> None:
+    with pytest.raises(VttdataError) as refused:
+        match_predictions(
+            "x.csv", [("v-1", "one"), ("v-2", "two")], ["a", "b", "c"], rule, other_split={"v-1": "train"}
+        )
+    assert str(refused.value) == (
+        "x.csv: none of the 2 captions is about one of the 3 items: an id in the file is 'v-1', of the split train, "
+        "and one of the items 'a'."
+    )
+
+
+def test_output_of_a_system_is_read_before_a_caption_that_may_be_a_reference(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("video_id,caption,prediction\na,theirs,ours\n")
+    assert list(read_captions(path)) == [("a", "ours")]
+    assert describe_caption_column(path) == ["x.csv: the captions are those of 'prediction', not of 'caption'."]
+    path.write_text("video_id,caption\na,ours\n")
+    assert describe_caption_column(path) == []
 
 
 @pytest.mark.parametrize("seed", range(20))

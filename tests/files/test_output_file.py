@@ -9,7 +9,8 @@ import pytest
 
 from tests.helpers.leaking_dataset import write_leaking_dataset, write_predictions
 from vttdata.cli.main import main
-from vttdata.files.output_file import write_whole
+from vttdata.errors import VttdataError
+from vttdata.files.output_file import write_files, write_whole
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,56 @@ def test_file_keeps_its_content_when_the_new_one_cannot_be_written(tmp_path: Pat
         write_whole(path, "new\ud800")
     assert path.read_bytes() == b"old\r\n"
     assert os.listdir(tmp_path) == ["page.html"]
+
+
+def test_page_replaces_pages_of_vttdata_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = write_leaking_dataset(tmp_path / "dataset")
+    captions = write_predictions(tmp_path / "captions.json")
+    evaluate = ["evaluate", str(dataset), str(captions), "--metric", "bleu1"]
+    audit, show = ["audit", str(dataset)], ["show", str(dataset)]
+    for command, name in ((audit, "a.html"), (audit, "a.md"), (show, "s.html"), (evaluate, "e.html")):
+        page = tmp_path / name
+        page.write_text("<!doctype html>\n<p>vttdata audit</p>\n")
+        assert main([*command, "--page", str(page)]) == 2
+        output = capsys.readouterr()
+        assert (output.err, output.out) == (
+            f"vttdata: {page}: is not of vttdata and would be replaced; name another file.\n",
+            "",
+        )
+        assert page.read_text() == "<!doctype html>\n<p>vttdata audit</p>\n"
+        page.unlink()
+        codes = {main([*command, "--page", str(page)]), main([*command, "--page", str(page)])}
+        assert codes <= {0, 3}, capsys.readouterr().err
+        assert page.stat().st_size > 500
+        capsys.readouterr()
+
+
+def test_protocol_replaces_protocols_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = write_leaking_dataset(tmp_path / "dataset")
+    clean = ["audit", str(dataset), "--clean", str(tmp_path / "clean")]
+    assert {main(clean), main(clean)} <= {0, 3}
+    protocol = tmp_path / "clean" / "protocol.json"
+    capsys.readouterr()
+    protocol.write_text('{"protocol": "mine"}')
+    assert main(clean) == 2
+    assert "would be replaced; name another file" in capsys.readouterr().err
+    assert protocol.read_text() == '{"protocol": "mine"}'
+
+
+def test_files_in_a_folder_are_replaced_as_they_were_written_only(tmp_path: Path) -> None:
+    folder = tmp_path / "u"
+    folder.mkdir()
+    (folder / "mine.csv").write_text("mine")
+    (folder / "captions.csv").write_text("mine")
+    with pytest.raises(VttdataError, match=r"holds a captions\.csv that is not of vttdata"):
+        write_files(folder, {"workers.csv": "1", "captions.csv": "2"})
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"captions.csv": "mine", "mine.csv": "mine"}
+    (folder / "captions.csv").unlink()
+    write_files(folder, {"captions.csv": "1"})
+    write_files(folder, {"workers.csv": "1"})
+    write_files(folder, {"captions.csv": "2", "workers.csv": "2"})
+    assert [(folder / name).read_text() for name in ("captions.csv", "workers.csv", "mine.csv")] == ["2", "2", "mine"]
+    (folder / "captions.csv").write_text("2, corrected")
+    with pytest.raises(VttdataError, match=r"holds a captions\.csv that .* was changed since"):
+        write_files(folder, {"captions.csv": "3"})
+    assert (folder / "captions.csv").read_text() == "2, corrected"

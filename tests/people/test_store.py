@@ -107,8 +107,10 @@ def test_file_written_with_sqlalchemy_opens_and_continues(campaign: Campaign, da
     written.execute("PRAGMA journal_mode=WAL").fetchone()
     written.executescript(SQLALCHEMY_TABLES)
     for name, facts in columns.items():
-        # What pages observe came later.
-        assert written.execute(f"PRAGMA table_info({name})").fetchall() == [f for f in facts if f[1] != "observed"]
+        # What pages observe came later, and so did answers whose time nobody measured.
+        assert written.execute(f"PRAGMA table_info({name})").fetchall() == [
+            (*f[:3], 1, *f[4:]) if f[1] == "seconds" else f for f in facts if f[1] != "observed"
+        ]
     written.execute("INSERT INTO campaign VALUES (?)", (campaign.digest,))
     written.execute(
         "INSERT INTO workers VALUES ('ann', 17.5, 1, 2, '{\"hitId\": \"h\\u00e9\"}'), ('bob', NULL, 0, 0, '{}')"
@@ -145,8 +147,28 @@ def test_file_written_with_sqlalchemy_opens_and_continues(campaign: Campaign, da
     ]
     now = continued.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
     assert [entry for entry in now if entry[0] != "answers"] == [entry for entry in tables if entry[0] != "answers"]
-    assert continued.execute("PRAGMA table_info(answers)").fetchall() == columns["answers"]
+    names = [facts[1] for facts in continued.execute("PRAGMA table_info(answers)")]
+    assert names == [facts[1] for facts in columns["answers"]]
     continued.close()
+
+
+def test_answers_without_a_time_go_beside_those_of_an_earlier_file(campaign: Campaign, database: Path) -> None:
+    for file in campaign.folder.glob("answers.sqlite*"):
+        file.unlink()
+    written = sqlite3.connect(database)
+    written.executescript(SQLALCHEMY_TABLES)
+    written.close()
+    store = Store(campaign)
+    store.save(an_answer(1), None)
+    store.detach()
+    store.save(an_answer(2)._replace(seconds=None), None)
+    assert [answer.seconds for answer in store.answers()] == [2.5, None]
+    with pytest.raises(DuplicateError):
+        store.save(an_answer(1)._replace(answer_id="again"), None)
+    store.close()
+    kept = Store(campaign)
+    assert kept.answers() == [an_answer(1)]
+    kept.close()
 
 
 def test_commits_are_synchronised_and_files_are_the_owner_s(campaign: Campaign, database: Path) -> None:
@@ -310,6 +332,6 @@ def test_campaign_on_a_read_only_disk_is_scored_exported_and_shown(
     assert done.returncode == 0, done.stderr
     assert "2 answers" in done.stdout
     assert (tmp_path / "scores/results.csv").read_text().count("\n") == 3
-    assert len([*(tmp_path / "scores/answers").iterdir()]) == 1
+    assert [path.name for path in (tmp_path / "scores/answers").glob("[!.]*")] == ["answers.jsonl"]
     if journal:
         store.close()

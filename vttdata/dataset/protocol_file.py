@@ -15,6 +15,7 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import write_whole
+from vttdata.files.own_folder import check_own_file
 from vttdata.files.reading import refuse_special
 from vttdata.files.tables import refuse_duplicate_keys
 from vttdata.ids import is_split_name
@@ -49,10 +50,11 @@ class Protocol:
         """Write the file.
 
         Raises:
-            VttdataError: when no split has a clip.
+            VttdataError: when no split has a clip, or another file than a protocol would be replaced.
         """
         if not any(self.splits.values()):
             raise VttdataError(f"{path}: no clip is left, so there is no protocol to write.")
+        check_own_file(path, lambda: read_protocol_file(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {"protocol": self.name, "digest": self.digest, **self.about, "splits": self.splits}
         write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -13,16 +13,21 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
-from vttdata.evaluate.predictions import read_strict_json
-from vttdata.files.tables import READ_SUFFIXES, fold_name, read_table
+from vttdata.evaluate.predictions import OUTPUT_COLUMNS, read_strict_json
+from vttdata.files.tables import READ_SUFFIXES, fold_name, number_or_nan, read_table
+from vttdata.ids import find_video_id
 from vttdata.json_types import JsonObject, Row
 from vttdata.text.questions import (
+    COLUMNS,
+    MIN_OPTIONS,
+    OPTION_COLUMN,
     YES_NO,
     Choices,
     decide_answers,
@@ -30,7 +35,10 @@ from vttdata.text.questions import (
     find_text,
     fold_text,
     letters,
+    name_video,
+    option_columns,
     read_count,
+    read_options,
     split_option_lines,
 )
 
@@ -43,9 +51,11 @@ _VIDEOS = ("video_id", "video", "video_name")
 FREE_TEXT = "free_text"
 """Column of answers in a model's own words, in which a number is no index."""
 
-_PREDICTIONS = (FREE_TEXT, "prediction", "video_llm_prediction", "pred", "predict", "response", "model_answer")
+_PREDICTIONS = (FREE_TEXT, *OUTPUT_COLUMNS)
 _ANSWERS = (*_PREDICTIONS, "answer", "text")
 _STATED = ("answer_index", "answer_number", "answer_letter", "answer_text")
+# Columns of what is asked and of what is right, in which no answers of a system are looked for.
+_GIVEN = frozenset({*chain(*COLUMNS.values()), "gt", "gold", "ground_truth", "target", "correct_answer", "rating"})
 _SCORES = re.compile(r"score_?([0-9])")
 # Marks of the end of a text that models leave in it, and marks of emphasis around it.
 _END = re.compile(r"</s>|<\|(?:im_end|eot_id|endoftext)\|>")
@@ -207,6 +217,13 @@ def _by_letter(letter: str, asked: Asked) -> Named:
     return frozenset({index}) if index < len(asked.choices.options) else _NONE
 
 
+class ReadAnswers(NamedTuple):
+    """Id of each answered question with its answer, and sentences on the column that was read of several."""
+
+    answers: Sequence[tuple[str, Answer]]
+    notes: Sequence[str]
+
+
 class _Given(NamedTuple):
     """Row of a file of answers: where it is, its cells, and its question."""
 
@@ -215,34 +232,43 @@ class _Given(NamedTuple):
     asked: Asked | None
     name: str
 
+    @property
+    def column(self) -> str | None:
+        """Name of the column of the answer: of a system's output before what may be right; None without one."""
+        return next((name for name in (*_PREDICTIONS, *_STATED, *_ANSWERS) if name in self.cells), None)
 
-def read_answers(
-    path: Path, questions: Sequence[Asked], rules: str, *, must_show: bool = False
-) -> list[tuple[str, Answer]]:
-    """Return the id of each answered question with its answer.
+
+def read_answers(path: Path, questions: Sequence[Asked], rules: str, *, must_show: bool = False) -> ReadAnswers:
+    """Read the answers to questions.
 
     Args:
         path: a table (CSV, TSV, JSON, JSON lines), nested JSON as TempCompass, EventHallusion, VideoHallucer and
             NExT-QA have, a log of a harness (see `vttdata.evaluate.harness_logs`), or a folder of such files. A row
             names its question by `question_id`, or by its video and its text, with its options or without them. It has
-            an answer in `prediction`, `response` or `answer`; or in `free_text`, where a number is no index; or in
-            `answer_index` (from 0), `answer_number` (from 1), `answer_letter` or `answer_text`; or `scores`, or
-            `score_0` and so on, of the options; and perhaps `rating`, how right a judge finds it, 0..1. With `options`,
-            a row says in which order they were shown, to which letters and indices then refer. In nested JSON with
-            `prediction` or another column of a model's answers, what has none is no row.
+            an answer in `free_text`, where a number is no index, or in `prediction`, `response` or another of
+            `OUTPUT_COLUMNS`; else in `answer_index` (from 0), `answer_number` (from 1), `answer_letter` or
+            `answer_text`; else in `answer`; or `scores`, or `score_0` and so on, of the options; and perhaps `rating`,
+            how right a judge finds it, 0..1. With `options`, or a column for each, a row says in which order they were
+            shown, to which letters and indices then refer. In nested JSON with `prediction` or another column of a
+            model's answers, what has none is no row.
         questions: that may be answered.
         rules: name of the rules for free text.
         must_show: refuse rows without `options`.
 
     Raises:
-        VttdataError: if it cannot be read; a row has no answer, options that are not those of its question, or an index
-            of no option; or most answers are numbers of which nobody can say whether they count from 0 or from 1.
+        VttdataError: if it cannot be read; a row has no answer, options that cannot be read or are not those of its
+            question, or an index of no option; or most answers are numbers of which nobody can say whether they count
+            from 0 or from 1.
     """
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in READ_SUFFIXES)
         if not files:
             raise VttdataError(f"{path}: holds no file of answers.")
-        return [answer for file in files for answer in read_answers(file, questions, rules, must_show=must_show)]
+        read_files = [read_answers(file, questions, rules, must_show=must_show) for file in files]
+        return ReadAnswers(
+            [answer for found in read_files for answer in found.answers],
+            [note for found in read_files for note in found.notes],
+        )
     find, read = _QuestionFinder(questions, path.stem), load_rules(rules)
     rows = [_Given(location, cells, *find(cells, keys)) for location, cells, keys in _read_rows(path)]
     orders = [_shown_order(row) for row in rows]
@@ -259,7 +285,38 @@ def read_answers(
         if order is not None and answer.named is not None:
             answer = dataclasses.replace(answer, named=frozenset(order[index] for index in answer.named))
         answers.append((row.name, answer))
-    return answers
+    scored = [answer.score(row.asked.answer) for row, (_, answer) in zip(rows, answers, strict=True) if row.asked]
+    return ReadAnswers(answers, _describe_columns(path, rows, read, all_right=bool(scored) and min(scored) == 1))
+
+
+def _describe_columns(path: Path, rows: Sequence[_Given], read: Rule, *, all_right: bool) -> list[str]:
+    """Return sentences on the column of a file's answers: which it is of several, and whether it may be right ones."""
+    known = [row for row in rows if row.asked is not None and not _has_scores(row.cells)]
+    columns = dict.fromkeys(row.column for row in known if row.column is not None)
+    others = [name for name in (*_ANSWERS, *_STATED) if any(name in row.cells for row in known) and name not in columns]
+    shown = ", ".join(map(repr, columns))
+    notes = [f"{path.name}: the answers are those of {shown}, not of {', '.join(map(repr, others))}."] if others else []
+    if not columns or not columns.keys().isdisjoint(_PREDICTIONS):
+        return notes
+    alike = [
+        name
+        for name in dict.fromkeys(chain.from_iterable(row.cells for row in known))
+        if name not in columns and name not in _GIVEN and not OPTION_COLUMN.fullmatch(name)
+        if 2 * sum(_names_option(row, name, read) for row in known) >= len(known)
+    ]
+    # Of bare values there is no column that could hold anything else.
+    if alike or (all_right and any(len(row.cells) > 1 for row in known)):
+        found = f"{', '.join(map(ascii, alike))} reads as answers too" if alike else "every one is right"
+        notes.append(
+            f"{path.name}: the answers are those of {shown}, and {found}; if it holds what is right, call the column "
+            "of the system's answers 'prediction'."
+        )
+    return notes
+
+
+def _names_option(row: _Given, column: str, read: Rule) -> bool:
+    value = row.cells.get(column)
+    return row.asked is not None and isinstance(value, str) and bool(read(value, row.asked))
 
 
 def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
@@ -333,9 +390,9 @@ class _QuestionFinder:
         stated = next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys))
         if stated in self._by_id:
             return self._by_id[stated], stated
-        named = [str(cells[name]) for name in _VIDEOS if cells.get(name) is not None] or keys
-        names = [name.removesuffix(".mp4") for name in named]
-        video = next((name for name in names if name in self._by_video), names[0] if names else "")
+        names = [str(cells[name]) for name in _VIDEOS if cells.get(name) is not None] or keys
+        found_ids = (find_video_id(text, self._by_video) for name in names for text in (name, name_video(name)))
+        video = next((name for name in found_ids if name is not None), names[0] if names else "")
         if cells.get("question") is not None:
             key = (video, _fold(str(cells["question"])))
             found = self._by_text.get(key, ())
@@ -364,15 +421,14 @@ def _given_answer(row: _Given) -> object:
     Raises:
         VttdataError: if the row has no column of answers.
     """
-    name = next((name for name in _ANSWERS if name in row.cells), None)
-    if name is None:
+    if row.column is None:
         raise VttdataError(f"{row.location}: there is no answer; the columns are {', '.join(row.cells) or 'none'}.")
-    return row.cells[name]
+    return row.cells[row.column]
 
 
 def _is_stated(row: _Given) -> bool:
     """Return whether a row says how its answer is written, or has scores instead."""
-    return any(name in row.cells for name in (*_STATED, FREE_TEXT)) or _has_scores(row.cells)
+    return row.column in (*_STATED, FREE_TEXT) or _has_scores(row.cells)
 
 
 def _has_scores(cells: Row) -> bool:
@@ -407,9 +463,8 @@ def _read_answer(row: _Given, read: Rule, number: int | None) -> Answer:
         raise VttdataError(f"{row.location}: 'rating' is {judged:g}, not from 0 to 1.")
     if _has_scores(row.cells):
         return _best_scores(row, row.asked, judged)
-    stated = next((name for name in _STATED if name in row.cells), None)
-    if stated is not None:
-        return Answer(_stated_option(row, stated, row.asked), 1.0, judged, str(row.cells[stated] or ""))
+    if row.column in _STATED:
+        return Answer(_stated_option(row, row.column, row.asked), 1.0, judged, str(row.cells[row.column] or ""))
     value = _given_answer(row)
     text = "" if value is None else str(value)
     if number is not None:
@@ -474,30 +529,30 @@ def _shown_order(row: _Given) -> list[int] | None:
     """Return the index of each option that a row says was shown; None where it says nothing.
 
     Raises:
-        VttdataError: if these are not the options of the question.
+        VttdataError: if these cannot be read, or are not the options of the question.
     """
-    value: Any = row.cells.get("options")
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            lined = split_option_lines(value)
-            value = list(lined.options) if lined else None
-    if value is None or row.asked is None:
+    if row.asked is None:
         return None
-    lined = split_option_lines("\n".join(map(str, value))) if isinstance(value, list) else None
-    shown = [fold_text(str(text)) for text in (lined.options if lined else value)]
-    remaining = dict(enumerate(map(fold_text, row.asked.choices.options)))
-    order = []
-    for text in shown:
-        index = next((index for index, option in remaining.items() if option == text), None)
-        if index is None:
-            break
-        del remaining[index]
-        order.append(index)
-    if remaining or len(order) < len(shown):
-        raise VttdataError(f"{row.location}: the options are not those of the question {row.name[:80]!a}.")
-    return order
+    cells = (read_options(row.location, row.cells.get(name)) for name in COLUMNS["options"])
+    listed = next((options for options in cells if options is not None), None)
+    texts = [str(option) for option in (option_columns(row.cells) if listed is None else listed)]
+    if listed is None and len(texts) < MIN_OPTIONS:
+        return None
+    lined = split_option_lines("\n".join(texts))
+    for shown in (texts, lined.options if lined else ()):
+        remaining = list(enumerate(map(fold_text, row.asked.choices.options)))
+        order = []
+        for text in map(fold_text, shown):
+            found = next((place for place in remaining if place[1] == text), None)
+            if found is not None:
+                remaining.remove(found)
+                order.append(found[0])
+        if not remaining and len(order) == len(shown):
+            return order
+    # Columns such as A and B may also hold how probable a model found each option.
+    if listed is None and all(math.isfinite(number_or_nan(text)) for text in texts):
+        return None
+    raise VttdataError(f"{row.location}: the options are not those of the question {row.name[:80]!a}.")
 
 
 def _reorder(asked: Asked, order: Sequence[int]) -> Asked:
@@ -510,8 +565,12 @@ def _reorder(asked: Asked, order: Sequence[int]) -> Asked:
 
 def texts_of(path: Path) -> Iterable[tuple[str, str]]:
     """Yield the id and the answer of each row that names its question by an id."""
-    for _, cells, keys in _read_rows(path) if not path.is_dir() else ():
-        name = next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys))
-        value = next((cells[column] for column in (*_ANSWERS, *_STATED) if cells.get(column) is not None), None)
-        if name and value is not None:
-            yield name, str(value)
+    for location, cells, keys in _read_rows(path) if not path.is_dir() else ():
+        row = _Given(
+            location,
+            cells,
+            None,
+            next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys)),
+        )
+        if row.name and row.column is not None and cells[row.column] is not None:
+            yield row.name, str(cells[row.column])

@@ -10,7 +10,7 @@ import json
 import math
 import struct
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -30,7 +30,27 @@ Missing = Literal["refuse", "worst"]
 Unknown = Literal["refuse", "ignore"]
 
 _ID_COLUMNS = ("video_id", "image_id", "id")
-_CAPTION_COLUMNS = ("caption", "prediction", "text", "answer")
+OUTPUT_COLUMNS = (
+    "prediction",
+    "video_llm_prediction",
+    "pred",
+    "predict",
+    "predicted",
+    "response",
+    *(f"{of}_{what}" for of in ("model", "predicted", "pred", "generated") for what in ("answer", "caption", "text")),
+    "model_response",
+    "model_prediction",
+    "model_output",
+    "llm_output",
+    "output",
+    "generated",
+    "generation",
+    "completion",
+    "hypothesis",
+)
+"""Folded names of columns that can only be what a system wrote, in the order in which they are looked for."""
+
+_CAPTION_COLUMNS = ("caption", "text", "answer")
 _PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
 _MAX_JSON_BYTES = 2**30
 # What NumPy and zipfile raise for files that are damaged, encrypted or of another kind.
@@ -64,10 +84,11 @@ REFUSE = MatchRule()
 
 
 class Matched(NamedTuple):
-    """Predictions in the order of the items, None where one is missing, and their counts."""
+    """Predictions in the order of the items, None where one is missing, their counts, and notes on what was read."""
 
     values: Sequence[Any]
     counts: ItemCounts
+    notes: Sequence[str] = ()
 
 
 class Similarity(NamedTuple):
@@ -110,22 +131,16 @@ def match_predictions(
     missing, unknown = rule
     if missing not in get_args(Missing) or unknown not in get_args(Unknown):
         raise VttdataError(f"missing is 'refuse' or 'worst', and unknown 'refuse' or 'ignore', not {tuple(rule)}.")
-    wanted = set(expected)
-    values: dict[str, T] = {}
-    duplicated: list[str] = []
-    unknown_ids: list[str] = []
-    total = 0
-    for name, value in predictions:
-        total += 1
-        item = find_video_id(name, wanted)
-        if item is None:
-            unknown_ids.append(name)
-        elif item in values:
-            duplicated.append(item)
-        else:
-            values[item] = value
+    values, duplicated, unknown_ids = _assign(predictions, set(expected))
+    total = len(values) + len(duplicated) + len(unknown_ids)
     if not total:
         raise VttdataError(f"{location}: contains no {noun}s.")
+    if expected and not values:
+        raise VttdataError(
+            f"{location}: none of the {total:,} {noun}s is about one of the {len(expected):,} items: an id in the file "
+            f"is {unknown_ids[0][:80]!a}{_of_splits(unknown_ids[:1], other_split)}, and one of the items "
+            f"{expected[0][:80]!a}."
+        )
     absent = [item for item in expected if item not in values]
     problems = []
     if absent and missing == "refuse":
@@ -133,8 +148,7 @@ def match_predictions(
     if duplicated:
         problems.append(f"{len(duplicated):,} {noun}s are about an item that has one already ({_first(duplicated)})")
     if unknown_ids and unknown == "refuse":
-        splits = sorted({other_split[name] for name in unknown_ids if name in other_split}) if other_split else []
-        where = f", of the split {' and '.join(splits)}" if splits else ""
+        where = _of_splits(unknown_ids, other_split)
         problems.append(f"{len(unknown_ids):,} {noun}s are about unknown items ({_first(unknown_ids)}{where})")
     if problems:
         # Where most are missing, the predictions are about something else.
@@ -147,6 +161,26 @@ def match_predictions(
     return Matched([values.get(item) for item in expected], counts)
 
 
+def _assign(predictions: Iterable[tuple[str, T]], wanted: Collection[str]) -> tuple[dict[str, T], list[str], list[str]]:
+    """Return the first prediction of each item, the items of further ones, and the ids that are of no item."""
+    values: dict[str, T] = {}
+    duplicated, unknown = [], []
+    for name, value in predictions:
+        item = find_video_id(name, wanted)
+        if item is None:
+            unknown.append(name)
+        elif item in values:
+            duplicated.append(item)
+        else:
+            values[item] = value
+    return values, duplicated, unknown
+
+
+def _of_splits(unknown_ids: Sequence[str], other_split: Mapping[str, str] | None) -> str:
+    splits = sorted({other_split[name] for name in unknown_ids if name in other_split}) if other_split else []
+    return f", of the split {' and '.join(splits)}" if splits else ""
+
+
 def _first(ids: Sequence[str]) -> str:
     return f"first {', '.join(ascii(name[:80]) for name in list(dict.fromkeys(ids))[:3])}"
 
@@ -157,38 +191,47 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
     Args:
         path: JSON as COCO results (a list of objects with ``image_id`` or ``video_id``, and ``caption``), or as an
             object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``; or a log
-            of a harness, see `vttdata.evaluate.harness_logs`.
+            of a harness, see `vttdata.evaluate.harness_logs`. One of `OUTPUT_COLUMNS` is read before ``caption``,
+            which is then that of the dataset.
 
     Raises:
         VttdataError: if it cannot be read, or a row has no id or no caption.
     """
-    if is_harness_log(path):
-        yield from _captions_of_rows(path, read_harness_log(path))
-        return
-    if path.suffix.lower() != ".json":
-        yield from _captions_of_rows(path, read_table(path))
-        return
-    value = read_strict_json(path)
-    if isinstance(value, dict):
-        # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
-        for name, caption in value.items():
-            text = caption[0] if isinstance(caption, list) and len(caption) == 1 else caption
-            if not isinstance(text, str):
-                raise VttdataError(f"{path}: the prediction of {name!a} is not one caption.")
-            yield name, check_length(path, name, text)
-    elif isinstance(value, list) and all(isinstance(row, dict) for row in value):
-        yield from _captions_of_rows(path, enumerate(value, 1))
-    else:
-        raise VttdataError(f"{path}: a list of objects with image_id and caption is expected.")
-
-
-def _captions_of_rows(path: Path, rows: Iterable[tuple[int, Mapping[str, object]]]) -> Iterator[tuple[str, str]]:
-    for line, row in rows:
+    for line, row in _caption_rows(path):
         name = _cell(path, line, row, _ID_COLUMNS)
-        caption = _cell(path, line, row, _CAPTION_COLUMNS, empty="")
+        output = next((column for column in OUTPUT_COLUMNS if column in row), None)
+        caption = _cell(path, line, row, _CAPTION_COLUMNS if output is None else (output,), empty="")
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
             raise VttdataError(f"{path}:{line}: the id or the caption is not a text.")
         yield str(name), check_length(path, name, caption)
+
+
+def describe_caption_column(path: Path) -> list[str]:
+    """Return a sentence on which column of a file `read_captions` reads where it could be several, else nothing."""
+    row = next((row for _, row in _caption_rows(path)), {})
+    found = [column for column in (*OUTPUT_COLUMNS, *_CAPTION_COLUMNS) if column in row]
+    others = ", ".join(map(repr, found[1:]))
+    return [f"{path.name}: the captions are those of {found[0]!r}, not of {others}."] if others else []
+
+
+def _caption_rows(path: Path) -> Iterable[tuple[int, Mapping[str, object]]]:
+    if is_harness_log(path):
+        return read_harness_log(path)
+    if path.suffix.lower() != ".json":
+        return read_table(path)
+    value = read_strict_json(path)
+    if isinstance(value, list) and all(isinstance(row, dict) for row in value):
+        return enumerate(value, 1)
+    if not isinstance(value, dict):
+        raise VttdataError(f"{path}: a list of objects with image_id and caption is expected.")
+    rows = []
+    for name, caption in value.items():
+        # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
+        text = caption[0] if isinstance(caption, list) and len(caption) == 1 else caption
+        if not isinstance(text, str):
+            raise VttdataError(f"{path}: the prediction of {name!a} is not one caption.")
+        rows.append({"video_id": name, "caption": text})
+    return enumerate(rows, 1)
 
 
 def check_length(path: Path, name: object, caption: str) -> str:

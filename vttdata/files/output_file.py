@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.files.own_folder import check_own_file, replace_own_files
 from vttdata.partial_file import partial_file
 
 HTML = (".html", ".htm")
 MARKDOWN = (".md", ".markdown")
+# What `vttdata.media.pictures.save_png` writes.
+_PICTURE_MARK = b"tEXtSoftware\0vttdata"
+# Of pages for browsers, and of audits in Markdown.
+_PAGE_BEGINNING = re.compile(
+    rb'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="generator" content="vttdata">'
+    rb"|# Audit of .*\n\n```console\n(?:\$ .*\n)+```\n\nThe same files give the same page\."
+)
 
 
 def check_output_file(path: Path, suffixes: tuple[str, ...]) -> None:
@@ -20,13 +29,24 @@ def check_output_file(path: Path, suffixes: tuple[str, ...]) -> None:
     Its name must have one of the suffixes, so that no table or video is replaced by mistake; the first is suggested.
 
     Raises:
-        VttdataError: when the name ends otherwise, is a folder's, or its folder cannot be made.
+        VttdataError: when the name ends otherwise, is a folder's or that of a file which is no page of vttdata, or its
+            folder cannot be made.
     """
     if path.suffix.lower() not in suffixes:
         raise VttdataError(f"{path}: cannot take a page; name a file that ends in {suffixes[0]}.")
     if path.is_dir():
         raise VttdataError(f"{path}: is a folder; name a file.")
     make_output_folder(path.parent)
+    check_own_file(path, lambda: _PAGE_BEGINNING.match(path.read_bytes()))
+
+
+def check_output_picture(path: Path) -> None:
+    """Check that a picture can be written to a path.
+
+    Raises:
+        VttdataError: when a file would be replaced that is no picture of vttdata.
+    """
+    check_own_file(path, lambda: _PICTURE_MARK in path.read_bytes())
 
 
 def make_output_folder(folder: Path) -> None:
@@ -43,10 +63,9 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     """Write text files into a folder, which is made if need be, each in one step.
 
     Raises:
-        VttdataError: when one cannot be written.
+        VttdataError: when one cannot be written, or would replace one that is not of vttdata.
     """
-    with DescribeOSErrors(f"{folder}: cannot be written"):
-        folder.mkdir(parents=True, exist_ok=True)
+    with DescribeOSErrors(f"{folder}: cannot be written"), replace_own_files(folder, texts):
         for name, text in texts.items():
             write_whole(folder / name, text)
 

@@ -1,17 +1,21 @@
-"""Tell folders that vttdata wrote from those of other people, before they are cleared, moved or replaced."""
+"""Tell folders and files that vttdata wrote from those of other people, before they are cleared, moved or replaced."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
+from vttdata.files.reading import file_sha256
 
 # What file managers leave in every folder that somebody looks at.
 _NOBODYS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+# What reading a file raises that is of another kind than ours.
+_NOT_OURS = (OSError, ValueError, TypeError, LookupError, AttributeError, VttdataError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,59 @@ def check_own_files(folder: Path, kind: FolderKind, files: Collection[str]) -> N
     for name in files:
         if name not in names and os.path.lexists(folder / name):
             raise VttdataError(
-                f"{folder}: holds a {name} that is not of vttdata and would be replaced; choose another folder."
+                f"{folder}: holds a {name} that is not of vttdata, or was changed since, and would be replaced; choose "
+                "another folder."
             )
+
+
+@contextlib.contextmanager
+def replace_own_files(folder: Path, files: Collection[str]) -> Iterator[None]:
+    """Let the block write some files into a folder, which is made if need be and may hold others.
+
+    They are listed in ``.vttdata-files``, by which they are known when they are to be replaced.
+
+    Raises:
+        VttdataError: when one of them is there and nobody has listed it, or it was changed since.
+        OSError: when the folder or the list cannot be written.
+    """
+    check_own_files(folder, _LISTED, files)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        names = {*_own_names(folder, _LISTED), *(name for name in files if (folder / name).is_file())}
+        listed = {name: file_sha256(folder / name) for name in sorted(names)}
+        (folder / _LISTED.marker).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8", newline="\n")
+
+
+def _listed_names(folder: Path) -> Collection[str]:
+    listed = json.loads((folder / _LISTED.marker).read_text(encoding="utf-8"))
+    return {
+        name for name, digest in listed.items() if (folder / name).is_file() and file_sha256(folder / name) == digest
+    }
+
+
+_LISTED = FolderKind("tables", ".vttdata-files", _listed_names)
+
+
+def check_own_file(path: Path, find_mark: Callable[[], object]) -> None:
+    """Check that a file may be replaced: it is missing, or `find_mark` finds in it that vttdata wrote it.
+
+    Raises:
+        VttdataError: when it finds nothing or raises an error, as for a folder.
+    """
+    if not os.path.lexists(path):
+        return
+    with contextlib.suppress(*_NOT_OURS):
+        if find_mark():
+            return
+    raise VttdataError(f"{path}: is not of vttdata and would be replaced; name another file.")
 
 
 def _own_names(folder: Path, kind: FolderKind) -> Collection[str]:
     if not (folder / kind.marker).is_file():
         return ()
-    with contextlib.suppress(OSError, ValueError, TypeError, LookupError, VttdataError):
+    with contextlib.suppress(*_NOT_OURS):
         return kind.names(folder)
     return ()
 

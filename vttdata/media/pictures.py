@@ -112,6 +112,10 @@ def resize_weights(length: int, resized: int, method: Filter = "bicubic") -> npt
 
 
 def save_png(picture: Image.Image, target: Path) -> None:
-    """Write a picture as a PNG file in one step: the file is whole or not there."""
+    """Write a picture as a PNG file that says it is of vttdata, in one step: the file is whole or not there."""
+    from PIL.PngImagePlugin import PngInfo
+
+    signature = PngInfo()
+    signature.add_text("Software", "vttdata")
     with partial_file(target) as partial:
-        picture.save(partial, format="PNG")
+        picture.save(partial, format="PNG", pnginfo=signature)

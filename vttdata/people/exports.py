@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.files.output_file import write_files
+from vttdata.files.own_folder import replace_own_files
 from vttdata.people.addresses import video_address
 from vttdata.people.campaign import Campaign
 from vttdata.people.hits.hit_records import Hit, HitItem, HitPlan, HitSettings
@@ -31,7 +33,8 @@ def export_campaign(campaign: Campaign, store: Store, form: str, folder: Path, v
         Names of what was written.
 
     Raises:
-        VttdataError: when the task has no such form, or the folder cannot be written.
+        VttdataError: when the task has no such form, or the folder cannot be written or has files that are not of
+            vttdata and would be replaced.
     """
     if videos is not None and "{video_id}" not in videos:
         raise VttdataError(f"{videos}: an address of videos has {{video_id}} in it.")
@@ -44,7 +47,6 @@ def export_campaign(campaign: Campaign, store: Store, form: str, folder: Path, v
         for video_id, video in campaign.videos.items()
     }
     with DescribeOSErrors(f"{folder}: cannot be written"):
-        folder.mkdir(parents=True, exist_ok=True)
         return FORMS[form](campaign, store, folder, addresses)
 
 
@@ -104,7 +106,7 @@ def _write_label_studio(campaign: Campaign, store: Store, folder: Path, videos: 
         annotations = [
             {
                 "result": [_label_result(kind, entry.answer)],
-                "lead_time": round(entry.seconds, 2),
+                "lead_time": entry.rounded_seconds(2),
                 "completed_by": {"email": f"{entry.worker}@example.invalid"},
             }
             for entry in by_item.get((unit, name), ())
@@ -112,11 +114,11 @@ def _write_label_studio(campaign: Campaign, store: Store, folder: Path, videos: 
         data = {"video": videos[item.video_id], "unit": unit, "item": name, **texts}
         data["text"] = texts.get("caption") or texts.get("sentence") or "\n".join(texts.get("captions", ()))
         tasks.append({"data": data, "annotations": annotations})
-    (folder / "tasks.json").write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8", newline="\n")
     shown = '<Text name="text" value="$text"/>' if campaign.task_name not in ("caption", "choose") else ""
     xml = f'<View><Video name="video" value="$video"/>{shown}{config}</View>\n'
-    (folder / "labeling_config.xml").write_text(xml, encoding="utf-8", newline="\n")
-    return ["tasks.json", "labeling_config.xml"]
+    files = {"tasks.json": json.dumps(tasks, ensure_ascii=False, indent=1), "labeling_config.xml": xml}
+    write_files(folder, files)
+    return [*files]
 
 
 def _choices(*names: str, many: bool = False) -> str:
@@ -150,7 +152,10 @@ def _label_result(kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write_answers(campaign: Campaign, store: Store, folder: Path, videos: Mapping[str, str]) -> list[str]:  # noqa: ARG001
     """Write every answer under hashed workers, a line of JSON each."""
-    with (folder / "answers.jsonl").open("w", encoding="utf-8", newline="\n") as stream:
+    with (
+        replace_own_files(folder, ["answers.jsonl"]),
+        (folder / "answers.jsonl").open("w", encoding="utf-8", newline="\n") as stream,
+    ):
         for entry in published_answers(campaign, store):
             answer = {
                 "annotator": entry.worker,
@@ -160,7 +165,7 @@ def _write_answers(campaign: Campaign, store: Store, folder: Path, videos: Mappi
                 "shown": {key: value for key, value in entry.item.shown.items() if key not in ("times", "choices")},
                 "answer": entry.answer,
                 "control_passed": campaign.task.control_passed(entry.item, entry.answer),
-                "seconds": round(entry.seconds, 2),
+                "seconds": entry.rounded_seconds(2),
                 "observed": None if entry.observed is None else entry.observed._asdict(),
             }
             stream.write(json.dumps(answer, ensure_ascii=False) + "\n")

@@ -75,7 +75,7 @@ def quality_table(reports: Sequence[WorkerQuality]) -> list[list[Any]]:
         [
             report.worker,
             report.answers,
-            round(report.median_seconds, 2),
+            None if report.median_seconds is None else round(report.median_seconds, 2),
             "yes" if report.verdict.keep else "no",
             report.verdict.name,
             report.verdict.evidence,

@@ -548,6 +548,7 @@ def make_report(campaign: Campaign, store: Store, *, hash_names: bool = False) -
     complete = Counter(unit for (unit, _), number in counts.items() if number == len(campaign.units[unit].items))
     wanted = campaign.settings.judgments
     workers = worker_quality(campaign.task, answers)
+    seconds = [entry.seconds for entry in answers if entry.seconds is not None]
     return {
         "title": campaign.title,
         "task": campaign.task_name,
@@ -562,7 +563,7 @@ def make_report(campaign: Campaign, store: Store, *, hash_names: bool = False) -
             for a in stored
             if a.problem is not None and (a.unit, a.item) in campaign.items
         ],
-        "seconds": median([entry.seconds for entry in answers]) if answers else None,
+        "seconds": median(seconds) if seconds else None,
         "workers": [
             {
                 "worker": report.worker,

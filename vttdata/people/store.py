@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS answers (
     item VARCHAR(64) NOT NULL,
     answer TEXT,
     problem TEXT,
-    seconds FLOAT NOT NULL,
+    seconds FLOAT,
     saved FLOAT NOT NULL,
     observed TEXT,
     UNIQUE (worker, unit, item)
@@ -75,7 +75,10 @@ class WorkerState(NamedTuple):
 
 
 class StoredAnswer(NamedTuple):
-    """Answer as stored; `answer` is None where the worker reported a problem with the item instead."""
+    """Answer as stored.
+
+    `answer` is None where the worker reported a problem with the item instead, and `seconds` where nobody measured.
+    """
 
     answer_id: str
     worker: str
@@ -83,7 +86,7 @@ class StoredAnswer(NamedTuple):
     item: str
     answer: dict[str, Any] | None
     problem: str | None
-    seconds: float
+    seconds: float | None
     saved: float
     observed: Observed | None = None
 
@@ -150,6 +153,10 @@ class Store:
         with self._lock:
             copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             self.connection.backup(copy)
+            # The table of an earlier campaign refuses answers whose time nobody measured.
+            copy.execute("ALTER TABLE answers RENAME TO earlier")
+            copy.executescript(_SETUP)
+            copy.executescript("INSERT INTO answers SELECT * FROM earlier; DROP TABLE earlier;")
             self.connection.close()
             self.connection = copy
 

@@ -95,7 +95,7 @@ class Answered(NamedTuple):
         worker: name of the worker, hashed wherever it leaves the campaign.
         unit, item: what was answered.
         answer: as `Task.check` returned it.
-        seconds: from showing to answering, as the page measured.
+        seconds: from showing to answering, as the page measured; None where nobody did.
         saved: seconds since the epoch.
         observed: None where the answer did not come from a page that observes.
     """
@@ -104,9 +104,13 @@ class Answered(NamedTuple):
     unit: str
     item: Item
     answer: Mapping[str, Any]
-    seconds: float
+    seconds: float | None
     saved: float
     observed: Observed | None = None
+
+    def rounded_seconds(self, digits: int = 1) -> float | None:
+        """Return the seconds as tables have them."""
+        return None if self.seconds is None else round(self.seconds, digits)
 
 
 class Question(NamedTuple):

@@ -66,14 +66,15 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
 
     Raises:
         VttdataError: if the folder is neither a build nor a dataset, a table is damaged, or the folder beside the page
-            holds anything that no report wrote.
+            holds anything that no report wrote, or the page would replace another file.
     """
     report = ReportInput.open(folder)
     if out is None:
         if report.build is None:
             raise VttdataError("A report of a dataset without its build needs a file to write, such as report.html.")
         out = report.build / REPORT
-    check_output_file(out, HTML)
+    else:
+        check_output_file(out, HTML)
     beside = out.with_name(f"{out.name}.files")
     check_own(beside, PAGE_FOLDER)
     clear_clip_files(beside)

@@ -79,7 +79,7 @@ def _workers_section(workers: list[JsonObject]) -> PageSection:
         (
             row["worker"],
             row["answers"],
-            round(row["seconds"], 1),
+            "\u2013" if row["seconds"] is None else round(row["seconds"], 1),
             "kept" if row["keep"] else "fails the controls",
             row["evidence"],
             "; ".join(row["flags"]),
@@ -101,7 +101,9 @@ def _agreement_section(agreement: list[JsonObject]) -> PageSection:
 
 
 def _times_section(answers: list[Answered]) -> PageSection:
-    seconds = np.array([entry.seconds for entry in answers])
+    seconds = np.array([entry.seconds for entry in answers if entry.seconds is not None])
+    if not len(seconds):
+        return PageSection("times", "Times", Markup("<p>No answer has a time.</p>"))
     # One worker who left the page open for hours would press all others into the first bin.
     top = float(np.quantile(seconds, 0.99)) or 1.0
     counts, edges = np.histogram(seconds.clip(0, top), bins=_BINS, range=(0.0, top))

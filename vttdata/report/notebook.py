@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from vttdata.errors import VttdataError
+from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.load.local_builds import find_build, read_account
 from vttdata.load.lookup import find_dataset
 from vttdata.report.build_report import REPORT, write_report
@@ -36,12 +36,11 @@ class Figure:
         """Write the plot as an HTML file.
 
         Raises:
-            VttdataError: when the name does not end in ``.html``.
+            VttdataError: when the name does not end in ``.html``, or is that of a file which is no page of vttdata.
         """
         target = Path(path)
-        if target.suffix.lower() not in {".html", ".htm"}:
-            raise VttdataError(f"{target}: a plot is saved as an HTML file; name one that ends in .html.")
-        target.write_text(self.page, encoding="utf-8", newline="\n")
+        check_output_file(target, HTML)
+        write_whole(target, self.page)
         return target
 
     def _repr_html_(self) -> str:

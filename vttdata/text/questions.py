@@ -8,6 +8,7 @@ from 1 to 3 do beside five options, the file is refused instead of being read by
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import re
 from collections import Counter
@@ -52,8 +53,9 @@ is written, so that nothing needs to be decided.
 # Texts that blind attackers see, whose spaces may tell the answer.
 _ATTACKED = frozenset({"question", "options"})
 
-# Columns of single options: option_0, option1, a0 (NExT-QA), A.
-_OPTION = re.compile(r"(?:option_?|a)(\d)|([a-j])")
+OPTION_COLUMN = re.compile(r"(?:option_?|a)(\d)|([a-j])")
+"""Folded names of columns of single options: option_0, option1, a0 (NExT-QA), A."""
+
 # A space may be missing after the mark, but not after that of a number, which would be one with decimals.
 _OPTION_LINE = re.compile(
     r"\s*\(?(?P<label>(?:(?:option|sentence|caption|choice|answer)\s+)?(?P<mark>[A-Ja-j]|[0-9]{1,2}))\)?\s*[.:)](?:\s+|(?<![0-9].))"
@@ -347,10 +349,9 @@ def _read_choices(location: str, folded: Row, cells: Row) -> tuple[str, Choices]
         VttdataError: when there are not 2 to 10 options, or one is no text.
     """
     question = str(cells.get("question", ""))
-    options = _listed_options(location, cells.get("options"))
+    options = read_options(location, cells.get("options"))
     if options is None:
-        names = sorted(name for name in folded if _OPTION.fullmatch(name))
-        options = [folded[name] for name in names if folded[name] is not None]
+        options = option_columns(folded)
     if not options and (lined := split_option_lines(question)) is not None:
         return lined.question, Choices(lined.options, lined.labels)
     if not options and fold_text(str(cells.get("answer", cells.get("answer_text", "")))) in YES_NO:
@@ -368,22 +369,39 @@ def _read_choices(location: str, folded: Row, cells: Row) -> tuple[str, Choices]
     return question, Choices(usable, letters(len(usable)))
 
 
-def _listed_options(location: str, value: object) -> list[object] | None:
-    """Return the options in one cell: a list, also as text, or labelled lines; None without the cell."""
-    if not isinstance(value, str):
-        return list(value) if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else None
-    if value.lstrip().startswith("["):
-        for parse in (json.loads, ast.literal_eval):
-            try:
-                found = parse(value)
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
-            if isinstance(found, list):
-                return found
-    lined = split_option_lines(value)
+def read_options(location: str, value: object) -> list[object] | None:
+    """Return the options in one cell: a list or an object, also as JSON or Python writes it, or lines like ``A. text``.
+
+    Returns:
+        The options as they are written, in the order of their letters or digits where an object names them so; None
+        for an empty cell.
+
+    Raises:
+        VttdataError: if the cell is anything else.
+    """
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{", "(")):
+        text = value.strip()
+        for parse in (ast.literal_eval, json.loads):
+            with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+                found = parse(text)
+                value = found if isinstance(found, (list, tuple, dict)) else value
+    if isinstance(value, dict):
+        is_lettered = all(isinstance(name, str) and len(name) == 1 for name in value)
+        return [value[name] for name in (sorted(value) if is_lettered else value)]
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if value is None or not str(value).strip():
+        return None
+    lined = split_option_lines(value) if isinstance(value, str) else None
     if lined is None:
-        raise VttdataError(f"{location}: {value[:60]!a} is no list of options, nor lines such as 'A. text'.")
+        raise VttdataError(f"{location}: {str(value)[:60]!a} is no list of options, nor lines such as 'A. text'.")
     return list(lined.options)
+
+
+def option_columns(folded: Row) -> list[object]:
+    """Return the options of a row in the columns of single options, such as ``option_0``; empty cells are left out."""
+    names = sorted(name for name in folded if OPTION_COLUMN.fullmatch(name))
+    return [folded[name] for name in names if folded[name] is not None]
 
 
 def _text_of(value: object) -> str | None:

@@ -137,6 +137,61 @@ def test_answers_of_files_change_nothing_in_the_campaign(tmp_path: Path, capsys:
     assert not names & set(CROWD)
 
 
+def test_files_of_others_are_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hits = rating(tmp_path)
+    export = crowd_export(hits / "crowd.csv", hits / "manifest.csv", tmp_path / "batch.csv", WORTH)
+    campaign = str(tmp_path / "campaign")
+    commands = [
+        ("captions.csv", ["people", "score", campaign, str(export)]),
+        ("captions.csv", ["people", "score", str(export), "--manifest", str(hits / "manifest.csv")]),
+        ("manifest.csv", ["people", "export", campaign, "--format", "csv"]),
+        ("notes.csv", ["people", "export", campaign, "--format", "pages"]),
+        ("tasks.json", ["people", "export", campaign, "--format", "label-studio"]),
+        ("answers.jsonl", ["people", "export", campaign, "--format", "answers"]),
+    ]
+    for number, (name, command) in enumerate(commands):
+        out = tmp_path / f"out{number}"
+        out.mkdir()
+        (out / name).write_text("mine\n")
+        capsys.readouterr()
+        assert main([*command, "--out", str(out)]) == 2
+        error = capsys.readouterr().err
+        assert (error.count("\n"), f"holds a {name} that is not of vttdata" in error) == (1, True)
+        assert [path.name for path in out.iterdir()] == [name]
+        assert (out / name).read_text() == "mine\n"
+        (out / name).unlink()
+        assert [main([*command, "--out", str(out)]) for _ in range(2)] == [0, 0]
+    # New answers have come.
+    with export.open() as stream:
+        lines = stream.readlines()
+    export.write_text("".join(lines[:-5]))
+    assert main([*commands[0][1], "--out", str(tmp_path / "out0")]) == 0
+
+
+def test_unknown_times_of_answers_stay_unknown(tmp_path: Path) -> None:
+    rating(tmp_path)
+    campaign = read_campaign(tmp_path / "campaign")
+    (unit, *_) = campaign.units.values()
+    answers = [
+        {"hit": unit.unit, "worker": worker, "item": item.item, "score": number % 100, "seconds": seconds}
+        for worker, times in {"timed": ["4", "6", ""], "untimed": ["", "", ""]}.items()
+        for number, (item, seconds) in enumerate(zip(unit.items, [*times, *[""] * len(unit.items)], strict=False))
+    ]
+    file = write_table(tmp_path / "answers.csv", answers)
+    assert main(["people", "score", str(campaign.folder), file, "--keep-all", "--out", str(tmp_path / "scores")]) == 0
+    tables = {}
+    for name in ("workers", "reliability", "results"):
+        with (tmp_path / "scores" / f"{name}.csv").open() as stream:
+            tables[name] = list(csv.DictReader(stream))
+    # The mean and the median of 4 and 6 s; of the other worker no time is known.
+    assert sorted(row["median_seconds"] for row in tables["workers"]) == ["", "5.0"]
+    assert sorted(row["seconds_per_item"] for row in tables["reliability"]) == ["", "5.0"]
+    assert not any("fast" in row["flags"] for row in tables["reliability"])
+    assert not any("rushing" in row["flags"] for row in tables["workers"])
+    times = [row["seconds"] for row in tables["results"]]
+    assert (times.count("4.0"), times.count("6.0"), times.count("")) == (1, 1, len(answers) - 2)
+
+
 def test_conditions_of_a_campaign_can_be_replaced_when_it_is_scored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

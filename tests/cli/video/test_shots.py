@@ -30,6 +30,11 @@ def test_a_contact_sheet_is_drawn_for_one_video(
     video = str(shared / "videos" / "shots" / "bikes.mp4")
     assert main(["video", "shots", "--sheet", str(tmp_path / "sheet.png"), video]) == 0
     assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["video", "shots", "--sheet", str(tmp_path / "sheet.png"), video]) == 0
+    (tmp_path / "mine.png").write_bytes(b"\x89PNG\r\n\x1a\nmine")
+    assert main(["video", "shots", "--sheet", str(tmp_path / "mine.png"), video]) == 2
+    assert "mine.png: is not of vttdata" in capsys.readouterr().err
+    assert (tmp_path / "mine.png").read_bytes() == b"\x89PNG\r\n\x1a\nmine"
     assert main(["video", "shots", "--sheet", str(tmp_path / "two.png"), video, video]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["video", "shots", "--sheet", str(tmp_path / "no" / "folder.png"), video]) == 1

@@ -164,7 +164,10 @@ def test_windows_in_both_forms_are_scored(dataset: Path, tmp_path: Path, capsys:
         ({"qid": 0, "pred_relevant_windows": [[4]]}, "a.jsonl:1: [4] is no window"),
         ({"qid": 0, "pred_relevant_windows": 3}, "a.jsonl:1: 'pred_relevant_windows' is no list"),
         ({"qid": 0, "pred_relevant_windows": [[0, "x", 1]]}, "a.jsonl:1: 'x' is no finite number"),
-        ({"qid": 9, "pred_relevant_windows": []}, "1 predictions are about unknown items (first '9')"),
+        (
+            {"qid": 9, "pred_relevant_windows": []},
+            "none of the 1 predictions is about one of the 2 items: an id in the file is '9', and",
+        ),
     ],
 )
 def test_bad_window_is_one_sentence(

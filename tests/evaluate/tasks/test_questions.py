@@ -148,7 +148,10 @@ def test_systems_are_compared_and_trained_videos_apart(
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([{"question_id": "m99", "prediction": "A"}], "1 answers are about unknown items (first 'm99')"),
+        (
+            [{"question_id": "m99", "prediction": "A"}],
+            "none of the 1 answers is about one of the 48 items: an id in the file is 'm99'",
+        ),
         ([*yes_everywhere(), yes_everywhere()[0]], "1 answers are about an item that has one already (first 'm0')"),
     ],
 )

@@ -11,6 +11,7 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, WholeNumber, argument, json_option, option
 from vttdata.errors import MediaError, VttdataError
+from vttdata.files.output_file import check_output_picture
 
 
 @click.command("match", cls=Command, examples=['vttdata video match clip.mp4 "a man rides a horse" --out matches.png'])
@@ -31,6 +32,8 @@ def command(
     from vttdata.evaluate.embeddings.features import DEFAULT_MODEL, load_clip
     from vttdata.evaluate.embeddings.match_picture import match_frames
 
+    if out is not None:
+        check_output_picture(out)
     try:
         match, tokens = match_frames(
             load_clip(model or DEFAULT_MODEL, device), video, caption, frames=frames, target=out

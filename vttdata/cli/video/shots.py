@@ -12,6 +12,7 @@ import click
 from vttdata.cli.exit_codes import DONE, INCOMPLETE
 from vttdata.cli.options import FILE, POSITIVE, Command, argument, json_option, option
 from vttdata.errors import MediaError, VttdataError
+from vttdata.files.output_file import check_output_picture
 
 
 @click.command(
@@ -45,6 +46,8 @@ def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, limit: 
 
     if sheet and len(videos) > 1:
         raise VttdataError(f"--sheet draws one video, and {len(videos)} were given.")
+    if sheet:
+        check_output_picture(sheet)
     code = DONE
     for video in videos:
         try:

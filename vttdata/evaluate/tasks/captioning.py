@@ -12,7 +12,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metrics import DEFAULT_METRICS
-from vttdata.evaluate.predictions import Matched, match_predictions, read_captions
+from vttdata.evaluate.predictions import Matched, describe_caption_column, match_predictions, read_captions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.text.damage import find_text_damage
 
@@ -35,7 +35,10 @@ class CaptioningTask:
     def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
         """Read captions; see `read_captions`."""
         items = scoring.items
-        return match_predictions(str(path), read_captions(path), items.ids, scoring.rule, other_split=items.other_split)
+        matched = match_predictions(
+            str(path), read_captions(path), items.ids, scoring.rule, other_split=items.other_split
+        )
+        return matched._replace(notes=describe_caption_column(path))
 
     def score(self, predictions: Matched, scoring: Scoring) -> Scored:
         """Score captions by the metrics; a missing one is scored as an empty text.
@@ -57,7 +60,7 @@ class CaptioningTask:
                 columns |= {name: ScoreColumn(values, every) for name, values in scores.items()}
         if not columns:
             raise VttdataError(" ".join(failed.values()))
-        findings = describe_captions(predictions.values, items)
+        findings = [*predictions.notes, *describe_captions(predictions.values, items)]
         for metric in scoring.metrics:
             findings += metric.describe(items.references) if metric.name not in failed else []
         return Scored(columns, predictions.counts, findings, texts, failed)

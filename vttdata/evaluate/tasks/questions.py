@@ -44,15 +44,17 @@ class QuestionsTask:
     def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
         """Read answers; see `read_answers`."""
         items = scoring.items
-        answers = read_answers(path, items.questions, scoring.rules)
-        return match_predictions(
+        answers, notes = read_answers(path, items.questions, scoring.rules)
+        matched = match_predictions(
             str(path), answers, items.ids, scoring.rule, other_split=items.other_split, noun="answer"
         )
+        return matched._replace(notes=notes)
 
     def score(self, predictions: Matched, scoring: Scoring) -> Scored:
         """Score answers; see `score_answers`."""
         items, answers = scoring.items, predictions.values
         columns, findings = score_answers(answers, items)
+        findings = [*predictions.notes, *findings]
         settings = {"rules": scoring.rules}
         rated = sum(answer is not None and answer.rating is not None for answer in answers)
         if rated:
@@ -243,8 +245,8 @@ def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[s
 
 
 def _read_permuted(path: Path, scoring: Scoring) -> Iterator[Answer | None]:
-    answers = read_answers(path, scoring.items.questions, scoring.rules, must_show=True)
-    matched = match_predictions(str(path), answers, scoring.items.ids, scoring.rule, noun="answer")
+    found = read_answers(path, scoring.items.questions, scoring.rules, must_show=True)
+    matched = match_predictions(str(path), found.answers, scoring.items.ids, scoring.rule, noun="answer")
     yield from matched.values
 
 

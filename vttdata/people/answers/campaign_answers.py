@@ -33,7 +33,7 @@ def add_answers(campaign: Campaign, store: Store, files: Iterable[Path]) -> Mapp
         try:
             answer = campaign.task.check(campaign.items[given.hit, given.item], {"score": score}, Earlier((), ()))
             stored = StoredAnswer(
-                f"file {number}", given.worker, given.hit, given.item, answer, None, given.seconds or 0.0, float(number)
+                f"file {number}", given.worker, given.hit, given.item, answer, None, given.seconds, float(number)
             )
             store.save(stored, None)
         except AnswerError:

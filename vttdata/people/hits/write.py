@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.csv_safety import html_cell
+from vttdata.files.own_folder import replace_own_files
 from vttdata.files.table_formats import Table, as_csv
 from vttdata.people.addresses import is_url
 from vttdata.people.hits.hit_records import DEFAULT_QUESTION, NOTES, Hit, HitPlan
@@ -56,11 +57,13 @@ def write_hits(
         Names of the files and folders that were written.
 
     Raises:
-        VttdataError: if the folder cannot be written, or has the pages of another campaign.
+        VttdataError: if the folder cannot be written, has the pages of another campaign, or has files of these names
+            that are not of vttdata.
     """
     pages = folder / "pages"
-    with DescribeOSErrors(f"{folder}: cannot be written"):
-        folder.mkdir(parents=True, exist_ok=True)
+    names = ["manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl"]
+    written = names if write_page is None else [*names, *(f"pages/{hit.hit}.html" for hit in plan.hits)]
+    with DescribeOSErrors(f"{folder}: cannot be written"), replace_own_files(folder, written):
         # Pages of two campaigns in one folder could not be told apart by those who distribute them.
         unknown_ids = sorted({path.stem for path in pages.glob("*.html")} - {hit.hit for hit in plan.hits})
         if unknown_ids:
@@ -82,7 +85,6 @@ def write_hits(
             pages.mkdir(exist_ok=True)
             for hit in plan.hits:
                 write_page(pages / f"{hit.hit}.html", hit)
-    names = ["manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl"]
     return names if write_page is None else [*names, "pages"]
 
 

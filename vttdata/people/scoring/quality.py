@@ -30,7 +30,7 @@ _CHANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class WorkerQuality:
-    """Quality of a worker: number of answers, median time of one, and what controls tell.
+    """Quality of a worker: number of answers, median time of one (None where none is known), and what controls tell.
 
     A flag is ``rushing``, ``straight_lining``, ``copying``, ``not_watching`` or one of `Task.flags`, and its evidence
     in a sentence.
@@ -38,7 +38,7 @@ class WorkerQuality:
 
     worker: str
     answers: int
-    median_seconds: float
+    median_seconds: float | None
     verdict: Verdict
     flags: tuple[tuple[str, str], ...]
 
@@ -66,7 +66,8 @@ def worker_quality(task: Task, answers: Sequence[Answered]) -> list[WorkerQualit
     labels: dict[tuple[str, str], dict[str, str]] = {}
     for entry in answers:
         key = entry.unit, entry.item.item
-        seconds.setdefault(key, []).append(entry.seconds)
+        if entry.seconds is not None:
+            seconds.setdefault(key, []).append(entry.seconds)
         # Right answers to a control are equal.
         if task.control_passed(entry.item, entry.answer) is None:
             labels.setdefault(key, {})[entry.worker] = task.label(entry.answer)
@@ -76,9 +77,10 @@ def worker_quality(task: Task, answers: Sequence[Answered]) -> list[WorkerQualit
     reports = []
     for worker, entries in sorted(by_worker.items()):
         flags = []
-        middle = median([entry.seconds for entry in entries])
-        of_all = median([typical[entry.unit, entry.item.item] for entry in entries])
-        if len(entries) >= _MIN_ANSWERS and middle < _RUSH * of_all:
+        timed = {(entry.unit, entry.item.item): entry.seconds for entry in entries if entry.seconds is not None}
+        middle = median(timed.values()) if timed else None
+        of_all = median([typical[key] for key in timed]) if timed else 0.0
+        if middle is not None and len(timed) >= _MIN_ANSWERS and middle < _RUSH * of_all:
             flags.append(("rushing", f"median {middle:.1f} s an answer, all workers {of_all:.1f} s on the same items"))
         flags += [("straight_lining", text) for text in _find_run(task, entries, labels)]
         flags += [("copying", text) for text in copies.get(worker, ())]

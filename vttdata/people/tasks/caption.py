@@ -290,7 +290,7 @@ class CaptionTask(Task):
                 "caption": entry.answer["caption"],
                 "annotator": entry.worker,
                 "language": self.settings.language or "",
-                "seconds": round(entry.seconds, 1),
+                "seconds": entry.rounded_seconds(),
                 "shown": "" if entry.observed is None else round(entry.observed.shown, 3),
             }
             for entry in answers
@@ -344,7 +344,11 @@ def _caption_seconds(answers: Sequence[Answered]) -> list[float]:
     """Return the time of each of a worker's captions: what the page measured, and no more than the server saw pass."""
     ordered = sorted(answers, key=lambda entry: entry.saved)
     passed = [math.inf, *(entry.saved - before.saved for before, entry in pairwise(ordered))]
-    return [min(entry.seconds, most) for entry, most in zip(ordered, passed, strict=True) if "caption" in entry.answer]
+    return [
+        min(entry.seconds, most)
+        for entry, most in zip(ordered, passed, strict=True)
+        if "caption" in entry.answer and entry.seconds is not None
+    ]
 
 
 def _words(text: str) -> list[str]:

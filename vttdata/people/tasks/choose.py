@@ -191,7 +191,7 @@ class ChooseTask(Task):
                     "start": start,
                     "end": end,
                     "annotator": entry.worker,
-                    "seconds": round(entry.seconds, 1),
+                    "seconds": entry.rounded_seconds(),
                 }
             )
         return rows

@@ -139,7 +139,7 @@ class FoilTask(Task):
                 "video_id": entry.item.video_id,
                 "verdict": entry.answer["verdict"],
                 "annotator": entry.worker,
-                "seconds": round(entry.seconds, 1),
+                "seconds": entry.rounded_seconds(),
             }
             for entry in answers
             if "foil_id" in entry.item.facts

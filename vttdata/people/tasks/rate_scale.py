@@ -209,7 +209,7 @@ class ScaleTask(Task):
                 "criterion": criterion,
                 "score": score,
                 "annotator": entry.worker,
-                "seconds": round(entry.seconds, 1),
+                "seconds": entry.rounded_seconds(),
             }
             for entry in answers
             for system in entry.item.facts.get("systems", ())

@@ -242,7 +242,7 @@ class SliderTask(Task):
                 "annotator": entry.worker,
                 "kind": entry.item.facts["kind"],
                 "hit": entry.unit,
-                "seconds": round(entry.seconds, 1),
+                "seconds": entry.rounded_seconds(),
             }
             for entry in answers
         ]

@@ -186,7 +186,7 @@ class RelevanceTask(Task):
                 "video_id": entry.item.video_id,
                 "relevant": "yes" if value else "no",
                 "annotator": entry.worker,
-                "seconds": round(entry.seconds, 1),
+                "seconds": entry.rounded_seconds(),
             }
             for entry in answers
             if not entry.item.facts["expected"]
