@@ -149,18 +149,15 @@ def print_note(sentence: str) -> None:
 
 def print_summary(folder: Path, started: float) -> int:
     """Print what a finished build holds, its time, and what to do next; return the exit code."""
-    from vttdata.dataset.front_matter import read_version
     from vttdata.load.local_builds import builds_named, dataset_in, read_account
 
     account = read_account(folder) or {}
     name, stages, audit = account["recipe"], account["stages"], account.get("audit")
     dataset = dataset_in(folder)
-    # Errata and withdrawals that a build keeps raise the version above the recipe's.
-    version = read_version(dataset) if dataset is not None else account["version"]
     failures = too_many_failures(folder, account)
     first = next(iter(builds_named(name)), None)
     reference = name if first is not None and first.folder.resolve() == folder.resolve() else str(folder)
-    done = f"{name} {version} is in {folder / 'dataset'}, after {duration_text(time.monotonic() - started)}"
+    done = f"{name} {account['version']} is in {folder / 'dataset'}, after {duration_text(time.monotonic() - started)}"
     print_styled(f"\n{done}", bold=True, fg="red" if failures else "green")
     if audit is not None:
         print_styled(contents_text(audit))

@@ -38,7 +38,7 @@ def keep_corrections(run: Build, dataset: Path) -> None:
         # Corrections may have raised it, of which none is left; one version must not name two contents.
         message = f"The earlier dataset has the version {version}, which stays, since {own} is lower."
         warnings.warn(message, VttdataWarning, stacklevel=2)
-    version = version if is_lower else own
+    version = run.raised_version = version if is_lower else own
     ordered = sorted(errata, key=lambda erratum: _parts(erratum.version))
     revision = revise_dataset(dataset, Changes(version, ordered, tombstones=run.tombstones, strict=False))
     if run.withdrawn:

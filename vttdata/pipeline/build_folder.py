@@ -123,6 +123,7 @@ class Build:
         status: as ``build.json`` has it.
         allow_caption_loss: whether captions of the earlier dataset may be dropped.
         withdrawn: number of items that were left out of stages since they are withdrawn.
+        raised_version: of the dataset, where errata or withdrawals raise it above that of the recipe; else empty.
     """
 
     folder: Path
@@ -139,6 +140,7 @@ class Build:
     status: str = ""
     allow_caption_loss: bool = False
     withdrawn: int = 0
+    raised_version: str = ""
 
     @functools.cached_property
     def corrections(self) -> Path | None:
@@ -279,7 +281,7 @@ class Build:
             "recipe": recipe.name,
             "recipe_file": self.loaded.recipe_file,
             "recipe_sha256": self.loaded.sha256,
-            "version": recipe.version,
+            "version": self.raised_version or recipe.version,
             "settings": stored_settings(self.loaded, self.folder),
             "secrets": given_secrets(recipe),
             "vttdata_version": __version__,
