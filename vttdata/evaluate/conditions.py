@@ -21,14 +21,13 @@ import numpy as np
 
 from vttdata.conditions import CONDITIONS, SINGLE_FRAMES
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import DescribeOSErrors, VttdataError, list_choices
+from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.evaluation import EvaluationSettings, prepare_scoring, signature_of
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
-from vttdata.evaluate.report import Estimate, format_interval, format_score, plain_values, report_folder
+from vttdata.evaluate.report import Estimate, format_interval, format_score, plain_values, report_folder, write_report
 from vttdata.evaluate.task import EvaluationTask, Scoring, guess_task, load_evaluation_task
 from vttdata.files.table_formats import align_columns, printable
 from vttdata.json_types import JsonObject
@@ -165,9 +164,7 @@ class ConditionsReport:
         Raises:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
-        with DescribeOSErrors(f"{folder}: cannot be written"), replace_folder(folder, FOLDER) as partial:
-            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
-            (partial / _REPORT).write_text(content, encoding="utf-8", newline="\n")
+        with write_report(folder, FOLDER, self.as_json()) as partial:
             for name, found in self.filters.items():
                 found.write(partial / f"{name}.json")
             with (partial / _ITEMS).open("w", encoding="utf-8", newline="\n") as stream:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -190,15 +191,11 @@ class Evaluation:
         Raises:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
-        check_folder(folder)
         with (
-            DescribeOSErrors(f"{folder}: cannot be written"),
-            replace_folder(folder, EVALUATION) as partial,
+            write_report(folder, EVALUATION, self.as_json()) as partial,
+            (partial / ITEMS).open("w", encoding="utf-8", newline="\n") as stream,
         ):
-            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-            (partial / _REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
-            with (partial / ITEMS).open("w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(item_lines(self.columns, self.item_ids, self.item_sources))
+            stream.writelines(item_lines(self.columns, self.item_ids, self.item_sources))
 
 
 def report_folder(what: str, report: str, *others: str) -> FolderKind:
@@ -223,6 +220,20 @@ def check_folder(folder: Path, kind: FolderKind = EVALUATION) -> None:
     check_own(folder, kind)
     if any((path / MANIFEST).is_file() for path in folder.resolve().parents):
         raise VttdataError(f"{folder}: lies in a dataset, which would differ from its manifest; choose another folder.")
+
+
+@contextlib.contextmanager
+def write_report(folder: Path, kind: FolderKind, content: JsonObject) -> Iterator[Path]:
+    """Replace a folder by one with a report in JSON, and further files that the block writes into the yielded path.
+
+    Raises:
+        VttdataError: if the folder holds anything else than an earlier report, or cannot be written.
+    """
+    check_folder(folder, kind)
+    with DescribeOSErrors(f"{folder}: cannot be written"), replace_folder(folder, kind) as partial:
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        (partial / kind.marker).write_text(text, encoding="utf-8", newline="\n")
+        yield partial
 
 
 def plain_values(value: object) -> Any:

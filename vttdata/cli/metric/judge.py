@@ -89,8 +89,9 @@ def command(
     again, places and lengths.
     """
     from vttdata.evaluate.meta.comparison import ComparisonSettings
-    from vttdata.evaluate.meta.judging import check_judge_folder, judge_systems
+    from vttdata.evaluate.meta.judging import JUDGED, judge_systems
     from vttdata.evaluate.meta.next_round import NextRound
+    from vttdata.evaluate.report import check_folder
 
     if make_controls is not None:
         if not judgments:
@@ -98,7 +99,7 @@ def command(
         _make_controls(judgments, make_controls, split=options["split"], seed=options["seed"])
         return DONE
     if out is not None:
-        check_judge_folder(out)
+        check_folder(out, JUDGED)
     file, number = options.pop("assign"), options.pop("number")
     next_round = None if file is None else NextRound(file, number, options["seed"])
     if not judgments:

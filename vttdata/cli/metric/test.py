@@ -90,10 +90,11 @@ def command(judgments: tuple[str, ...], out: Path | None, as_json: bool, **optio
     metric prefers a true caption to one that was made worse.
     """
     from vttdata.evaluate.meta import ComparisonSettings, evaluate_metrics
-    from vttdata.evaluate.meta.metric_report import check_report_folder
+    from vttdata.evaluate.meta.metric_report import COMPARISON
+    from vttdata.evaluate.report import check_folder
 
     if out is not None:
-        check_report_folder(out)
+        check_folder(out, COMPARISON)
     inputs = read_metric_inputs(options)
     files = {name: options.pop(name) for name in ("metrics", "scores", "candidates", "references")}
     report = evaluate_metrics(judgments, **files, settings=ComparisonSettings(inputs=inputs, **options))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import math
 import os
 from collections import Counter
@@ -15,8 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.alignment import check_alignment
 from vttdata.evaluate.meta.comparison import ComparisonSettings, load_compared, score_metrics
 from vttdata.evaluate.meta.controls import ControlKey, count_control_wins, is_controls, read_key
@@ -26,7 +24,7 @@ from vttdata.evaluate.meta.next_round import NextRound
 from vttdata.evaluate.meta.rounds import standardise_rounds
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_judges
-from vttdata.evaluate.report import check_folder, plain_values, report_folder
+from vttdata.evaluate.report import plain_values, report_folder, write_report
 from vttdata.files.table_formats import Table, as_markdown, as_plain, printable
 from vttdata.json_types import JsonObject
 from vttdata.statistics.agreement import cohen_kappa
@@ -46,7 +44,7 @@ from vttdata.statistics.hypothesis_tests import holm
 from vttdata.text.word_spans import find_words
 
 REPORT, MARKDOWN = "judge.json", "judge.md"
-_JUDGED = report_folder("a comparison of a judge with people", REPORT, MARKDOWN)
+JUDGED = report_folder("a comparison of a judge with people", REPORT, MARKDOWN)
 _ALPHA = 0.05
 T = TypeVar("T")
 
@@ -183,10 +181,7 @@ class JudgeReport:
         Raises:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
-        check_judge_folder(folder)
-        with DescribeOSErrors(f"{folder}: cannot be written"), replace_folder(folder, _JUDGED) as partial:
-            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-            (partial / REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
+        with write_report(folder, JUDGED, self.as_json()) as partial:
             parts = [
                 f"## {lines[0]}\n\n"
                 + "".join(f"{line}\n\n" for line in lines[1:])
@@ -204,15 +199,6 @@ class JudgeReport:
             sections += _describe_set(judged, self.target)
         sections.append((["Conditions", *(f"Signature: {text}" for text in self.signatures.values())], None))
         return sections
-
-
-def check_judge_folder(folder: Path) -> None:
-    """Check that a folder holds nothing but an earlier report.
-
-    Raises:
-        VttdataError: if it holds something else, or lies in a dataset.
-    """
-    check_folder(folder, _JUDGED)
 
 
 def judge_systems(

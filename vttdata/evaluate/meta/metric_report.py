@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import DescribeOSErrors
 from vttdata.evaluate.meta.agreement import LEVELS, PeopleAgreement
 from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
-from vttdata.evaluate.report import Estimate, check_folder, plain_values, report_folder
+from vttdata.evaluate.report import Estimate, plain_values, report_folder, write_report
 from vttdata.files.table_formats import align_columns, as_markdown, printable
 from vttdata.json_types import JsonObject
 
 REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
-_COMPARISON = report_folder("a comparison of metrics", REPORT, MARKDOWN, PICTURE)
+COMPARISON = report_folder("a comparison of metrics", REPORT, MARKDOWN, PICTURE)
 
 _LABELS = {"pearson": "r", "spearman": "rho", "kendall_b": "tau-b", "kendall_c": "tau-c"}
 # Columns of the table of a set: heading, level and coefficient.
@@ -205,13 +202,7 @@ class MetricReport:
         Raises:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
-        check_report_folder(folder)
-        with (
-            DescribeOSErrors(f"{folder}: cannot be written"),
-            replace_folder(folder, _COMPARISON) as partial,
-        ):
-            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-            (partial / REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
+        with write_report(folder, COMPARISON, self.as_json()) as partial:
             picture = f"![Agreement of metrics with people]({PICTURE})"
             text = f"# Metrics against people\n\n{picture}\n\n{self.as_markdown()}"
             (partial / MARKDOWN).write_text(text, encoding="utf-8", newline="\n")
@@ -244,15 +235,6 @@ class MetricReport:
         if points:
             sentences.append("Borda: the best of N metrics on a set gets N points, the next N - 1; sums over sets.")
         return Section("All sets", 0, sentences, table)
-
-
-def check_report_folder(folder: Path) -> None:
-    """Check that a folder holds nothing but an earlier report.
-
-    Raises:
-        VttdataError: if it holds something else, or lies in a dataset.
-    """
-    check_folder(folder, _COMPARISON)
 
 
 def set_sections(report: SetReport) -> Iterator[Section]:
