@@ -189,6 +189,24 @@ def test_chrf_equals_sacrebleu() -> None:
     assert ours.score == pytest.approx(corpus.score / 100, abs=1e-9)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_captions_left_out_score_as_the_peer_scores_them_against_the_others(family: str) -> None:
+    captions, references = drawn_captions(80, 5)
+    chosen = [index for index, texts in enumerate(references) if len(texts) > 1]
+    captions, references = [captions[index] for index in chosen], [references[index] for index in chosen]
+    found = list(load_metric(family).score_left_out(captions, references, []))
+    assert [who for who, _ in found] == ["human", "system"] * 2
+    for number, (who, columns) in enumerate(found):
+        rank = number // 2
+        others = [[*texts[:rank], *texts[rank + 1 :]] for texts in references]
+        scored = captions if who == "system" else [texts[rank] for texts in references]
+        peer = peer_scores(scored, others)
+        for column, scores in columns.items():
+            corpus, items = peer[column]
+            np.testing.assert_allclose(scores.items, items, rtol=0, atol=1e-9, err_msg=f"{who} {column}")
+            assert scores.score == pytest.approx(corpus, abs=1e-9)
+
+
 def test_chrf_without_each_reference_is_that_of_the_others_alone() -> None:
     draw = random.Random(3)
     texts = [["".join(draw.choices("ab \u6f22\U0001d518", k=draw.randrange(12))) for _ in range(4)] for _ in range(30)]

@@ -17,6 +17,7 @@ from typing import ClassVar, NamedTuple
 
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.metrics import METRICS
+from vttdata.evaluate.reference_index import LeftOut
 from vttdata.plugins import load_module
 from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
@@ -161,7 +162,7 @@ class CaptioningMetric(ABC):
             VttdataError: as `score_videos`.
         """
         for rank in range(min(map(len, references), default=0)):
-            others = [[*texts[:rank], *texts[rank + 1 :]] for texts in references]
+            others = LeftOut(references, rank)
             yield "human", self.score_videos([texts[rank] for texts in references], others, videos)
             yield "system", self.score_videos(candidates, others, videos)
 

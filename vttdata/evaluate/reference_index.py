@@ -48,6 +48,20 @@ class Texts:
         """Number of ids in each sequence."""
         return np.diff(self.starts)
 
+    def without(self, rows: IntArray) -> Texts:
+        """Return the sequences but those of some rows."""
+        keep = np.ones(len(self.lengths), dtype=bool)
+        keep[rows] = False
+        return Texts(self.ids[np.repeat(keep, self.lengths)], np.append(0, np.cumsum(self.lengths[keep])))
+
+
+class LeftOut(list[list[str]]):
+    """References of items without that of one rank of each, and all of them, whose index serves for every rank."""
+
+    def __init__(self, references: Sequence[Sequence[str]], rank: int) -> None:
+        super().__init__([*texts[:rank], *texts[rank + 1 :]] for texts in references)
+        self.all, self.rank = references, rank
+
 
 class NgramMatches(NamedTuple):
     """N-grams of candidates, and where references of the same item have them.
@@ -109,7 +123,7 @@ class ReferenceIndex:
         within_item = reference - item_starts[item]
         grams, number = words.ids, len(vocabulary)
         inside = np.ones(len(grams), dtype=bool)
-        keys, entries, counts, frequencies, norms = {}, {}, {}, {}, {}
+        keys, entries, counts, numbers = {}, {}, {}, {}
         for order in ORDERS:
             if order > 1:
                 positions = max(len(grams) - 1, 0)
@@ -122,15 +136,54 @@ class ReferenceIndex:
             pair = item[: len(grams)][inside] * number + grams[inside]
             entry = pair * stride + within_item[: len(grams)][inside]
             entries[order], times = np.unique(entry, return_counts=True)
-            counts[order] = times.astype(np.int32)
+            counts[order], numbers[order] = times.astype(np.int32), number
+        return cls._of_entries(vocabulary, tokens, words, item_starts, keys, entries, counts, numbers, stride)
+
+    @classmethod
+    def _of_entries(
+        cls,
+        vocabulary: dict[str, int],
+        tokens: Texts,
+        words: Texts,
+        item_starts: IntArray,
+        keys: dict[int, IntArray],
+        entries: dict[int, IntArray],
+        counts: dict[int, SmallIntArray],
+        numbers: Mapping[int, int],
+        stride: int,
+    ) -> ReferenceIndex:
+        """Return an index, with frequencies and norms from the entries; `numbers` is how many n-grams there are."""
+        frequencies, norms = {}, {}
+        for order in ORDERS:
             pair, within = np.divmod(entries[order], stride)
-            item_of_pair, gram = np.divmod(pair, max(number, 1))
+            item_of_pair, gram = np.divmod(pair, max(numbers[order], 1))
             first_of_pair = np.append(True, pair[1:] != pair[:-1])[: len(pair)]
-            frequencies[order] = np.bincount(gram[first_of_pair], minlength=number)
-            squares = (counts[order] * gram_weights(frequencies[order], len(references_per_item))[gram]) ** 2
+            frequencies[order] = np.bincount(gram[first_of_pair], minlength=numbers[order])
+            squares = (counts[order] * gram_weights(frequencies[order], len(item_starts) - 1)[gram]) ** 2
             owner = item_starts[item_of_pair] + within
             norms[order] = np.sqrt(np.bincount(owner, squares, minlength=len(words.lengths)))
         return cls(vocabulary, tokens, words, item_starts, keys, entries, counts, frequencies, norms, stride)
+
+    def without(self, rank: int) -> ReferenceIndex:
+        """Return the index of the references but that of a rank of each item, all of which have one of that rank."""
+        rows = self.item_starts[:-1] + rank
+        entries, counts = {}, {}
+        for order in ORDERS:
+            within = self.entries[order] % self.stride
+            kept = within != rank
+            entries[order] = (self.entries[order] - (within > rank))[kept]
+            counts[order] = self.counts[order][kept]
+        return self._of_entries(
+            self.vocabulary,
+            self.tokens.without(rows),
+            self.words.without(rows),
+            self.item_starts - np.arange(len(self.item_starts)),
+            self.keys,
+            entries,
+            counts,
+            {order: len(of_order) for order, of_order in self.frequencies.items()},
+            self.stride,
+        )
 
     def match(self, words: Texts) -> Iterator[NgramMatches]:
         """Yield for each order the n-grams of candidates that references of the same item have.
@@ -228,6 +281,10 @@ def index_references(references: Sequence[Sequence[str]], tokenizer: str, cache:
     if _last_references and _last_references[0] == (tokenizer, cache) and _last_references[1] == references:
         last: ReferenceIndex = _last_references[2]
         return last
+    if isinstance(references, LeftOut):
+        index = index_references(references.all, tokenizer, cache).without(references.rank)
+        _last_references[:] = [(tokenizer, cache), references, index]
+        return index
     per_item = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     texts = list(chain.from_iterable(references))
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
@@ -235,12 +292,12 @@ def index_references(references: Sequence[Sequence[str]], tokenizer: str, cache:
     for part in (per_item.tobytes(), lengths.tobytes(), "".join(texts).encode("utf-8", "surrogatepass")):
         content.update(part)
     key = content.hexdigest()[:32]
-    index = _recent.pop(key, None)
-    if index is None:
-        index = read_arrays(cache, f"references-{key}", _from_arrays)
-    if index is None:
+    known = _recent.pop(key, None) or read_arrays(cache, f"references-{key}", _from_arrays)
+    if known is None:
         index = ReferenceIndex.from_tokens(map(load_tokenizer(tokenizer), texts), per_item)
         keep_arrays(cache, f"references-{key}", _to_arrays(index))
+    else:
+        index = known
     _recent[key] = index
     while len(_recent) > _IN_MEMORY:
         _recent.popitem(last=False)
