@@ -105,6 +105,7 @@ def assign_splits(
     uploaders: Mapping[str, str] | None = None,
     pins: Mapping[str, str] | None = None,
     uploaded: Mapping[str, str] | None = None,
+    group_of: Mapping[str, str] | None = None,
 ) -> Assignment:
     """Divide clips into splits so that no group crosses one.
 
@@ -121,6 +122,7 @@ def assign_splits(
         uploaders: source id -> who published it; required if `settings.together` has ``uploader``.
         pins: `video_id` -> split, as from `vttdata.files.id_lists.read_pins`; see `SplitSettings.pin`.
         uploaded: source id -> day, YYYY-MM-DD; see `SplitSettings.after`.
+        group_of: the groups, where `group_clips` has found them already.
 
     Raises:
         VttdataError: when two clips have one id, pins name an unknown split or no clip at all, two clips of one group
@@ -132,7 +134,7 @@ def assign_splits(
     uploaders, pins = uploaders or {}, pins or {}
     if clips and "uploader" in settings.together and not uploaders:
         raise VttdataError("The splits should keep each uploader's clips together, but no source has an uploader.")
-    group_of = group_clips(clips, settings.together, pairs, uploaders)
+    group_of = group_clips(clips, settings.together, pairs, uploaders) if group_of is None else group_of
     pinned_groups, lost_pins = pin_groups(group_of, pins, settings.ratios)
     if settings.after is not None:
         pinned_groups |= _later_groups(clips, group_of, pinned_groups, settings.after, uploaded or {})

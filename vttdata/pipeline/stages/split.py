@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vttdata.dataset.tombstones import find_copies
 from vttdata.pipeline.stage import GatheringStage, Kept, Outcome, Rejected, WholeStage
 from vttdata.records import Clip, Fingerprint, Source
 from vttdata.split import Assignment, SplitSettings, assign_splits
-from vttdata.split.groups import DisjointSets
+from vttdata.split.groups import DisjointSets, group_clips
 from vttdata.split.near_duplicates.matches import NearDuplicate, match_samples
 from vttdata.split.near_duplicates.samples import Samples, collect_samples
 from vttdata.split.sample import sample_clips
@@ -162,8 +162,10 @@ class Split(WholeStage[Clip, Clip]):
     uploaders: tuple[tuple[str, str], ...] = ()
     uploaded: tuple[tuple[str, str], ...] = ()
 
-    def assign(self, clips: Sequence[Clip], settings: SplitSettings) -> Assignment:
-        """Return the division of clips by some settings, the rest being as it is."""
+    def assign(
+        self, clips: Sequence[Clip], settings: SplitSettings, group_of: Mapping[str, str] | None = None
+    ) -> Assignment:
+        """Return the division of clips by some settings, the rest being as it is; `group_of` as of `assign_splits`."""
         pins, uploaders = dict(self.pins), dict(self.uploaders)
         return assign_splits(
             clips,
@@ -173,6 +175,7 @@ class Split(WholeStage[Clip, Clip]):
             uploaders=uploaders,
             pins=pins,
             uploaded=dict(self.uploaded),
+            group_of=group_of,
         )
 
     def find_closer_draw(self, clips: Sequence[Clip]) -> tuple[int, float]:
@@ -181,8 +184,10 @@ class Split(WholeStage[Clip, Clip]):
         If none of a hundred is as close, it is the closest of them.
         """
         closest = (math.inf, 0)
+        # No draw changes what belongs together.
+        group_of = group_clips(clips, self.settings.together, self.pairs, dict(self.uploaders))
         for draw in range(_DRAWS):
-            gap = self.assign(clips, dataclasses.replace(self.settings, draw=draw)).largest_gap
+            gap = self.assign(clips, dataclasses.replace(self.settings, draw=draw), group_of).largest_gap
             closest = min(closest, (gap, draw))
             if gap <= _CLOSE:
                 break
