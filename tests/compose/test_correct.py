@@ -12,6 +12,8 @@ from tests.helpers.hub.built import build
 from vttdata.compose.correct import correct_dataset
 from vttdata.dataset.errata import ERRATA
 from vttdata.dataset.manifest import find_damage
+from vttdata.dataset.revise import Changes, revise_dataset
+from vttdata.dataset.rows import ErratumRow
 from vttdata.dataset.tombstones import read_history
 from vttdata.errors import VttdataError
 from vttdata.publish.diff import compare_datasets
@@ -91,3 +93,14 @@ def test_a_wrong_erratum_changes_nothing(dataset: Path, tmp_path: Path, rows: li
     assert words in str(raised.value)
     assert rows_of(dataset) == before
     assert find_damage(dataset) == []
+
+
+def test_an_erratum_of_a_caption_that_is_gone_moves_to_no_other_erratum(dataset: Path) -> None:
+    def erratum(name: str, new: str) -> ErratumRow:
+        return ErratumRow(name, "captions.caption", TEXTS[0], new, "wrong", "ann", "2026-11-27", "2.0.0")
+
+    # v0#1 is in the dataset, v0#2 is no more; both once had the same text.
+    changes = Changes("2.0.0", [erratum("v0#2", "somebody sings"), erratum("v0#1", "somebody waves")], strict=False)
+    revision = revise_dataset(dataset, changes)
+    assert [each.id for each in revision.unfit] == ["v0#2"]
+    assert rows_of(dataset)["captions"][0][1]["caption"] == "somebody waves"

@@ -308,7 +308,15 @@ def test_shown_options_are_read_in_every_notation(tmp_path: Path, cells: dict[st
     assert named(tmp_path / "a.csv", [asked()]) == [frozenset({2})]
 
 
-@pytest.mark.parametrize("cell", ["['a bird', 'a dog', ", "shuffled", 3])
+@pytest.mark.parametrize(
+    "cells", [{"choices": [{"index": 0}]}, {"choices": 3}, {"candidates": ["A", "B", "C"]}, {"a": "x", "b": "y"}]
+)
+def test_columns_that_are_not_of_options_are_no_order(tmp_path: Path, cells: dict[str, object]) -> None:
+    rows = [{"qid": "q0", "prediction": "A", **cells}]
+    assert named(write(tmp_path / "a.jsonl", rows), [asked()]) == [frozenset({0})]
+
+
+@pytest.mark.parametrize("cell", ["['a bird', 'a dog', ", "shuffled", 3, '{["a"]: 1}'])
 def test_shown_options_that_cannot_be_read_are_refused(tmp_path: Path, cell: object) -> None:
     rows = [
         {"qid": "q0", "prediction": "A", "options": list(ANIMALS)},

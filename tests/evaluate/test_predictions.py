@@ -257,3 +257,12 @@ def test_samples_of_lmms_eval_are_captions(tmp_path: Path) -> None:
     path = tmp_path / "20261122_samples_vttdata_small_test.jsonl"
     path.write_text(json.dumps(sample) + "\n")
     assert list(read_captions(path)) == [("v1", "a dog, running")]
+
+
+def test_a_column_of_outputs_that_is_empty_hides_no_captions(tmp_path: Path) -> None:
+    path = tmp_path / "captions.csv"
+    path.write_text("video_id,caption,output\nv0,a man,\nv1,a dog,\n")
+    assert list(read_captions(path)) == [("v0", "a man"), ("v1", "a dog")]
+    # Where one row has an output, an empty one is what the system said.
+    path.write_text("video_id,caption,output\nv0,a man,\nv1,a dog,a cat\n")
+    assert list(read_captions(path)) == [("v0", ""), ("v1", "a cat")]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,7 +60,7 @@ def test_page_replaces_pages_of_vttdata_only(tmp_path: Path, capsys: pytest.Capt
         assert main([*command, "--page", str(page)]) == 2
         output = capsys.readouterr()
         assert (output.err, output.out) == (
-            f"vttdata: {page}: is not of vttdata and would be replaced; name another file.\n",
+            f"vttdata: {page}: is not of this version of vttdata and would be replaced; name another file.\n",
             "",
         )
         assert page.read_text() == "<!doctype html>\n<p>vttdata audit</p>\n"
@@ -86,7 +88,7 @@ def test_files_in_a_folder_are_replaced_as_they_were_written_only(tmp_path: Path
     folder.mkdir()
     (folder / "mine.csv").write_text("mine")
     (folder / "captions.csv").write_text("mine")
-    with pytest.raises(VttdataError, match=r"holds a captions\.csv that is not of vttdata"):
+    with pytest.raises(VttdataError, match=r"holds a captions\.csv that is not of this version"):
         write_files(folder, {"workers.csv": "1", "captions.csv": "2"})
     assert {path.name: path.read_text() for path in folder.iterdir()} == {"captions.csv": "mine", "mine.csv": "mine"}
     (folder / "captions.csv").unlink()
@@ -98,3 +100,18 @@ def test_files_in_a_folder_are_replaced_as_they_were_written_only(tmp_path: Path
     with pytest.raises(VttdataError, match=r"holds a captions\.csv that .* was changed since"):
         write_files(folder, {"captions.csv": "3"})
     assert (folder / "captions.csv").read_text() == "2, corrected"
+
+
+def test_files_of_a_killed_run_are_replaced_by_the_next_one(tmp_path: Path) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from vttdata.files.own_folder import replace_own_files\n"
+        "folder = Path(sys.argv[1])\n"
+        "with replace_own_files(folder, ['scores.csv']):\n"
+        "    (folder / 'scores.csv').write_text('half'); os._exit(9)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program, str(tmp_path / "out")], check=False).returncode == 9
+    write_files(tmp_path / "out", {"scores.csv": "whole"})
+    assert (tmp_path / "out/scores.csv").read_text() == "whole"
+    (tmp_path / "out/scores.csv").write_text("mine")
+    with pytest.raises(VttdataError, match="not of this version"):
+        write_files(tmp_path / "out", {"scores.csv": "whole"})

@@ -87,7 +87,7 @@ class TestStableMethod:
         placed = [replace(clip, split=split_of[clip.video_id]) for clip in clips]
         said = f"split.draw={draw} brings each within {100 * gap:.1f} points"
         with pytest.warns(VttdataWarning, match=re.escape(said)):
-            tell_of_splits(cast(Build, None), EarlierDataset({}, []), placed, division)
+            tell_of_splits(cast(Build, None), EarlierDataset({}, [], {}), placed, [], division)
 
     def test_shares_come_out_by_the_ratios_and_by_chance(self) -> None:
         clips = [clip(number, f"s{number}", f"c{number % 2}") for number in range(1000)]

@@ -5,16 +5,20 @@ Captions are people's work, and a published split is what others have trained on
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vttdata.dataset.errata import ERRATA, history_rows, row_id
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.tombstones import read_history
 from vttdata.errors import CaptionLossError, VttdataError, VttdataWarning
+from vttdata.json_types import Row
 from vttdata.pipeline.build_folder import Build, write_pins
 from vttdata.pipeline.stages.split import Split
 from vttdata.records import Caption, Clip, Source
@@ -62,20 +66,33 @@ def read_earlier_dataset(folder: Path) -> EarlierDataset:
     """
     files = read_layout(folder, needs="clips").files
     split_of = {row["video_id"]: split for split, row in _rows(files["clips"], ("video_id",))}
-    columns = ("video_id", "caption", "annotator")
-    rows = (row for _, row in _rows(files.get("captions", {}), columns))
-    captions = [EarlierCaption(*(row[name] for name in columns)) for row in rows]
+    # Texts as people wrote them: errata are put in again.
+    written = {
+        erratum.id: erratum.old
+        for erratum in reversed(history_rows(read_history(folder, ERRATA)))
+        if erratum.field == "captions.caption"
+    }
+    captions = [
+        EarlierCaption(row["video_id"], written.get(row_id("captions", row)) or row["caption"], row["annotator"])
+        for _, row in _rows(files.get("captions", {}), ("video_id", "sen_id", "caption", "annotator"))
+    ]
     sources: dict[str, EarlierSource] = {}
-    for split, row in _rows(files.get("sources", {}), ("source_id", "sha256", "file")):
-        # A source has a row in each split with clips of it.
-        before = sources.get(row["source_id"])
-        splits = {split, *(before.splits if before is not None else ())}
-        sources[row["source_id"]] = EarlierSource(row["sha256"], row["file"], splits)
+    # Without them, clips are known by their ids alone, and captions are kept as well.
+    with contextlib.suppress(VttdataError):
+        for split, row in _rows(files.get("sources", {}), ("source_id",), ("sha256", "file")):
+            # A source has a row in each split with clips of it.
+            before = sources.get(row["source_id"])
+            splits = {split, *(before.splits if before is not None else ())}
+            sources[row["source_id"]] = EarlierSource(row.get("sha256"), row.get("file"), splits)
     return EarlierDataset(split_of, captions, sources)
 
 
-def _rows(files: Mapping[str, Sequence[Path]], columns: Sequence[str]) -> Iterable[tuple[str, dict[str, str]]]:
-    return ((split, row) for split, paths in files.items() for row in read_parquet_rows(paths, columns))
+def _rows(
+    files: Mapping[str, Sequence[Path]], columns: Sequence[str], optional: Sequence[str] = ()
+) -> Iterable[tuple[str, Row]]:
+    return (
+        (split, row) for split, paths in files.items() for row in read_parquet_rows(paths, columns, optional=optional)
+    )
 
 
 def replaced_dataset(run: Build) -> EarlierDataset:

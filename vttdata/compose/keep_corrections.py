@@ -27,7 +27,7 @@ def keep_corrections(run: Build, dataset: Path) -> None:
         errata = history_rows(read_history(earlier, ERRATA))
         version, own = str(manifest.get("version")), run.loaded.recipe.version
         is_lower = _parts(own) < _parts(version)
-    except (VttdataError, ValueError):
+    except VttdataError:
         # A damaged earlier dataset is replaced, unless its corrections would be lost.
         if earlier is not None and any((earlier / name).exists() for name in (ERRATA, WITHDRAWN)):
             raise
@@ -54,4 +54,7 @@ def keep_corrections(run: Build, dataset: Path) -> None:
 
 
 def _parts(version: str) -> list[int]:
-    return [int(part) for part in version.split(".")]
+    try:
+        return [int(part) for part in version.split(".")]
+    except ValueError as error:
+        raise VttdataError(f"{version[:40]!a} is no version of a dataset, such as 1.0.0.") from error

@@ -143,10 +143,14 @@ class _Reviser:
             if row["video_id"] in clips:
                 ids.add(row_id("captions", row))
                 places[row["video_id"], row["caption"]].append(row_id("captions", row))
+        moved: dict[str, str] = {}
+        for name in first.keys() - ids:
+            found = places[name.rpartition("#")[0], first[name].old]
+            # A caption with errata of its own is another one.
+            if len(found) == 1 and found[0] not in first and found[0] not in moved.values():
+                moved[name] = found[0]
         for erratum in errata:
-            is_gone = erratum.id in first and erratum.id not in ids
-            found = places[erratum.id.rpartition("#")[0], first[erratum.id].old] if is_gone else []
-            yield dataclasses.replace(erratum, id=found[0]) if len(found) == 1 else erratum
+            yield dataclasses.replace(erratum, id=moved.get(erratum.id, erratum.id))
 
     def _read_tables(self) -> dict[str, list[SplitFiles]]:
         try:

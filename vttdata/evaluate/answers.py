@@ -6,6 +6,7 @@ rules are not comparable. What no rule understands is never left out: it is wron
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -26,7 +27,6 @@ from vttdata.ids import find_video_id
 from vttdata.json_types import JsonObject, Row
 from vttdata.text.questions import (
     COLUMNS,
-    MIN_OPTIONS,
     OPTION_COLUMN,
     YES_NO,
     Choices,
@@ -533,23 +533,30 @@ def _shown_order(row: _Given) -> list[int] | None:
     """
     if row.asked is None:
         return None
-    cells = (read_options(row.location, row.cells.get(name)) for name in COLUMNS["options"])
-    listed = next((options for options in cells if options is not None), None)
+    options, stated = row.asked.choices.options, "options"
+    listed = read_options(row.location, row.cells.get(stated))
+    for name in COLUMNS[stated][1:] if listed is None else ():
+        # Other programs write other things under these names.
+        with contextlib.suppress(VttdataError):
+            found = [str(option) for option in read_options(row.location, row.cells.get(name)) or ()]
+            lined = split_option_lines("\n".join(found))
+            shown = {*map(fold_text, [*found, *(lined.options if lined else ())])}
+            listed = listed if shown.isdisjoint(map(fold_text, options)) else list(found)
     texts = [str(option) for option in (option_columns(row.cells) if listed is None else listed)]
-    if listed is None and len(texts) < MIN_OPTIONS:
+    # Columns such as A and B may hold anything, also how probable a model found each option.
+    if listed is None and len(texts) != len(options):
         return None
     lined = split_option_lines("\n".join(texts))
-    for shown in (texts, lined.options if lined else ()):
-        remaining = list(enumerate(map(fold_text, row.asked.choices.options)))
+    for shown_texts in (texts, lined.options if lined else ()):
+        remaining = list(enumerate(map(fold_text, options)))
         order = []
-        for text in map(fold_text, shown):
-            found = next((place for place in remaining if place[1] == text), None)
-            if found is not None:
-                remaining.remove(found)
-                order.append(found[0])
-        if not remaining and len(order) == len(shown):
+        for text in map(fold_text, shown_texts):
+            place = next((place for place in remaining if place[1] == text), None)
+            if place is not None:
+                remaining.remove(place)
+                order.append(place[0])
+        if not remaining and len(order) == len(shown_texts):
             return order
-    # Columns such as A and B may also hold how probable a model found each option.
     if listed is None and all(math.isfinite(number_or_nan(text)) for text in texts):
         return None
     raise VttdataError(f"{row.location}: the options are not those of the question {row.name[:80]!a}.")

@@ -27,7 +27,7 @@ from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.evaluation import EvaluationSettings, prepare_scoring, signature_of
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
-from vttdata.evaluate.report import Estimate, format_interval, format_score, plain_values, report_folder, write_report
+from vttdata.evaluate.report import Estimate, format_interval, format_score, plain_values, replace_report, report_folder
 from vttdata.evaluate.task import EvaluationTask, Scoring, guess_task, load_evaluation_task
 from vttdata.files.table_formats import align_columns, printable
 from vttdata.json_types import JsonObject
@@ -164,7 +164,7 @@ class ConditionsReport:
         Raises:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
-        with write_report(folder, FOLDER, self.as_json()) as partial:
+        with replace_report(folder, FOLDER, self.as_json()) as partial:
             for name, found in self.filters.items():
                 found.write(partial / f"{name}.json")
             with (partial / _ITEMS).open("w", encoding="utf-8", newline="\n") as stream:

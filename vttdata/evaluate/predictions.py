@@ -191,16 +191,17 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
     Args:
         path: JSON as COCO results (a list of objects with ``image_id`` or ``video_id``, and ``caption``), or as an
             object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``; or a log
-            of a harness, see `vttdata.evaluate.harness_logs`. One of `OUTPUT_COLUMNS` is read before ``caption``,
-            which is then that of the dataset.
+            of a harness, see `vttdata.evaluate.harness_logs`. One of `OUTPUT_COLUMNS` in which any row has a text is
+            read before ``caption``, which is then that of the dataset.
 
     Raises:
         VttdataError: if it cannot be read, or a row has no id or no caption.
     """
-    for line, row in _caption_rows(path):
+    rows = list(_caption_rows(path))
+    columns = _caption_columns(rows)[:1] or _CAPTION_COLUMNS
+    for line, row in rows:
         name = _cell(path, line, row, _ID_COLUMNS)
-        output = next((column for column in OUTPUT_COLUMNS if column in row), None)
-        caption = _cell(path, line, row, _CAPTION_COLUMNS if output is None else (output,), empty="")
+        caption = _cell(path, line, row, columns, empty="")
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
             raise VttdataError(f"{path}:{line}: the id or the caption is not a text.")
         yield str(name), check_length(path, name, caption)
@@ -208,10 +209,15 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
 
 def describe_caption_column(path: Path) -> list[str]:
     """Return a sentence on which column of a file `read_captions` reads where it could be several, else nothing."""
-    row = next((row for _, row in _caption_rows(path)), {})
-    found = [column for column in (*OUTPUT_COLUMNS, *_CAPTION_COLUMNS) if column in row]
+    found = _caption_columns(list(_caption_rows(path)))
     others = ", ".join(map(repr, found[1:]))
     return [f"{path.name}: the captions are those of {found[0]!r}, not of {others}."] if others else []
+
+
+def _caption_columns(rows: Sequence[tuple[int, Mapping[str, object]]]) -> list[str]:
+    """Return the columns that may hold captions and do so in any row, that of the predictions first."""
+    filled = {column for _, row in rows for column, value in row.items() if value not in (None, "")}
+    return [column for column in (*OUTPUT_COLUMNS, *_CAPTION_COLUMNS) if column in filled]
 
 
 def _caption_rows(path: Path) -> Iterable[tuple[int, Mapping[str, object]]]:

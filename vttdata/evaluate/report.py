@@ -192,7 +192,7 @@ class Evaluation:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
         with (
-            write_report(folder, EVALUATION, self.as_json()) as partial,
+            replace_report(folder, EVALUATION, self.as_json()) as partial,
             (partial / ITEMS).open("w", encoding="utf-8", newline="\n") as stream,
         ):
             stream.writelines(item_lines(self.columns, self.item_ids, self.item_sources))
@@ -223,7 +223,7 @@ def check_folder(folder: Path, kind: FolderKind = EVALUATION) -> None:
 
 
 @contextlib.contextmanager
-def write_report(folder: Path, kind: FolderKind, content: JsonObject) -> Iterator[Path]:
+def replace_report(folder: Path, kind: FolderKind, content: JsonObject) -> Iterator[Path]:
     """Replace a folder by one with a report in JSON, and further files that the block writes into the yielded path.
 
     Raises:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.files.reading import file_sha256
+from vttdata.partial_file import partial_file
 
 # What file managers leave in every folder that somebody looks at.
 _NOBODYS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -64,8 +65,8 @@ def check_own_files(folder: Path, kind: FolderKind, files: Collection[str]) -> N
     for name in files:
         if name not in names and os.path.lexists(folder / name):
             raise VttdataError(
-                f"{folder}: holds a {name} that is not of vttdata, or was changed since, and would be replaced; choose "
-                "another folder."
+                f"{folder}: holds a {name} that is not of this version of vttdata, or was changed since, and would be "
+                "replaced; choose another folder."
             )
 
 
@@ -81,18 +82,28 @@ def replace_own_files(folder: Path, files: Collection[str]) -> Iterator[None]:
     """
     check_own_files(folder, _LISTED, files)
     folder.mkdir(parents=True, exist_ok=True)
+    listed = {name: file_sha256(folder / name) for name in _own_names(folder, _LISTED)}
+    # Whoever is killed now left files that are not as listed.
+    _write_list(folder, {**listed, **dict.fromkeys(files)})
     try:
         yield
     finally:
-        names = {*_own_names(folder, _LISTED), *(name for name in files if (folder / name).is_file())}
-        listed = {name: file_sha256(folder / name) for name in sorted(names)}
-        (folder / _LISTED.marker).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8", newline="\n")
+        names = {*listed, *files}
+        _write_list(folder, {name: file_sha256(folder / name) for name in names if (folder / name).is_file()})
+
+
+def _write_list(folder: Path, listed: Mapping[str, str | None]) -> None:
+    with partial_file(folder / _LISTED.marker) as partial:
+        text = json.dumps(dict(sorted(listed.items())), indent=1) + "\n"
+        partial.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _listed_names(folder: Path) -> Collection[str]:
     listed = json.loads((folder / _LISTED.marker).read_text(encoding="utf-8"))
     return {
-        name for name, digest in listed.items() if (folder / name).is_file() and file_sha256(folder / name) == digest
+        name
+        for name, digest in listed.items()
+        if (folder / name).is_file() and digest in (None, file_sha256(folder / name))
     }
 
 
@@ -110,7 +121,7 @@ def check_own_file(path: Path, find_mark: Callable[[], object]) -> None:
     with contextlib.suppress(*_NOT_OURS):
         if find_mark():
             return
-    raise VttdataError(f"{path}: is not of vttdata and would be replaced; name another file.")
+    raise VttdataError(f"{path}: is not of this version of vttdata and would be replaced; name another file.")
 
 
 def _own_names(folder: Path, kind: FolderKind) -> Collection[str]:

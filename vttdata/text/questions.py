@@ -381,10 +381,12 @@ def read_options(location: str, value: object) -> list[object] | None:
     """
     if isinstance(value, str) and value.lstrip().startswith(("[", "{", "(")):
         text = value.strip()
-        for parse in (ast.literal_eval, json.loads):
-            with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        for parse in (json.loads, ast.literal_eval):
+            with contextlib.suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
                 found = parse(text)
-                value = found if isinstance(found, (list, tuple, dict)) else value
+                if isinstance(found, (list, tuple, dict)):
+                    value = found
+                    break
     if isinstance(value, dict):
         is_lettered = all(isinstance(name, str) and len(name) == 1 for name in value)
         return [value[name] for name in (sorted(value) if is_lettered else value)]

@@ -156,7 +156,7 @@ def test_files_of_others_are_not_replaced(tmp_path: Path, capsys: pytest.Capture
         capsys.readouterr()
         assert main([*command, "--out", str(out)]) == 2
         error = capsys.readouterr().err
-        assert (error.count("\n"), f"holds a {name} that is not of vttdata" in error) == (1, True)
+        assert (error.count("\n"), f"holds a {name} that is not of this version" in error) == (1, True)
         assert [path.name for path in out.iterdir()] == [name]
         assert (out / name).read_text() == "mine\n"
         (out / name).unlink()

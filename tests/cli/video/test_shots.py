@@ -33,7 +33,7 @@ def test_a_contact_sheet_is_drawn_for_one_video(
     assert main(["video", "shots", "--sheet", str(tmp_path / "sheet.png"), video]) == 0
     (tmp_path / "mine.png").write_bytes(b"\x89PNG\r\n\x1a\nmine")
     assert main(["video", "shots", "--sheet", str(tmp_path / "mine.png"), video]) == 2
-    assert "mine.png: is not of vttdata" in capsys.readouterr().err
+    assert "mine.png: is not of this version" in capsys.readouterr().err
     assert (tmp_path / "mine.png").read_bytes() == b"\x89PNG\r\n\x1a\nmine"
     assert main(["video", "shots", "--sheet", str(tmp_path / "two.png"), video, video]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -24,7 +24,7 @@ from vttdata.evaluate.meta.next_round import NextRound
 from vttdata.evaluate.meta.rounds import standardise_rounds
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_judges
-from vttdata.evaluate.report import plain_values, report_folder, write_report
+from vttdata.evaluate.report import plain_values, replace_report, report_folder
 from vttdata.files.table_formats import Table, as_markdown, as_plain, printable
 from vttdata.json_types import JsonObject
 from vttdata.statistics.agreement import cohen_kappa
@@ -181,7 +181,7 @@ class JudgeReport:
         Raises:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
-        with write_report(folder, JUDGED, self.as_json()) as partial:
+        with replace_report(folder, JUDGED, self.as_json()) as partial:
             parts = [
                 f"## {lines[0]}\n\n"
                 + "".join(f"{line}\n\n" for line in lines[1:])

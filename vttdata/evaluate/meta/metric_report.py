@@ -13,7 +13,7 @@ from vttdata.evaluate.meta.agreement import LEVELS, PeopleAgreement
 from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
-from vttdata.evaluate.report import Estimate, plain_values, report_folder, write_report
+from vttdata.evaluate.report import Estimate, plain_values, replace_report, report_folder
 from vttdata.files.table_formats import align_columns, as_markdown, printable
 from vttdata.json_types import JsonObject
 
@@ -202,7 +202,7 @@ class MetricReport:
         Raises:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
-        with write_report(folder, COMPARISON, self.as_json()) as partial:
+        with replace_report(folder, COMPARISON, self.as_json()) as partial:
             picture = f"![Agreement of metrics with people]({PICTURE})"
             text = f"# Metrics against people\n\n{picture}\n\n{self.as_markdown()}"
             (partial / MARKDOWN).write_text(text, encoding="utf-8", newline="\n")

@@ -63,13 +63,13 @@ def write_hits(
     pages = folder / "pages"
     names = ["manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl"]
     written = names if write_page is None else [*names, *(f"pages/{hit.hit}.html" for hit in plan.hits)]
+    # Pages of two campaigns in one folder could not be told apart by those who distribute them.
+    unknown_ids = sorted({path.stem for path in pages.glob("*.html")} - {hit.hit for hit in plan.hits})
+    if unknown_ids:
+        raise VttdataError(
+            f"{pages}: contains the HITs of another campaign, such as {unknown_ids[0]!a}; choose another folder."
+        )
     with DescribeOSErrors(f"{folder}: cannot be written"), replace_own_files(folder, written):
-        # Pages of two campaigns in one folder could not be told apart by those who distribute them.
-        unknown_ids = sorted({path.stem for path in pages.glob("*.html")} - {hit.hit for hit in plan.hits})
-        if unknown_ids:
-            raise VttdataError(
-                f"{pages}: contains the HITs of another campaign, such as {unknown_ids[0]!a}; choose another folder."
-            )
         (folder / "manifest.csv").write_text(as_csv(manifest_table(plan)), encoding="utf-8", newline="")
         rows = [[n.name, len(n.cases), n.meaning, ", ".join(n.cases[:3])] for n in [*plan_notes(plan), *notes]]
         text = as_csv([["note", "count", "meaning", "such as"], *rows])
