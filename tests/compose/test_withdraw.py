@@ -171,6 +171,8 @@ def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeyp
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(dataset, folder / "small")
         shutil.copytree(notes, folder / "notes")
+        # What a kill in the middle of writing the journal leaves.
+        (folder / f".{withdrawal_journal(folder / 'small').name}.0a1b2c3d.part").write_text('{"ids": ["v1"')
         return folder / "small"
 
     def act() -> None:

@@ -37,6 +37,7 @@ from vttdata.ids import find_video_id, source_of
 from vttdata.json_types import JsonObject, Row
 from vttdata.load.local_builds import ACCOUNT, STAMP, builds_folder, find_build
 from vttdata.load.lookup import find_dataset
+from vttdata.partial_file import remove_partial_files
 from vttdata.people.campaign import CAMPAIGN, mend_campaign
 from vttdata.pipeline.stored_results import scrub_part
 from vttdata.publish.version_rule import next_version
@@ -288,6 +289,8 @@ def withdraw(withdrawal: Withdrawal) -> WithdrawalReport:
     with working_on(dataset):
         if not journal.exists():
             _write_journal(journal, withdrawal)
+        # Parts of a journal name what is withdrawn, too.
+        remove_partial_files(journal)
         try:
             _revise(dataset, withdrawal, report)
         except VttdataError:
