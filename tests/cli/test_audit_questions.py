@@ -16,7 +16,7 @@ import pytest
 from builders.questions import read
 from vttdata.cli.main import main
 from vttdata.compose.foils import read_questions
-from vttdata.generate.blind.questions import answer_questions
+from vttdata.generate.blind.trial import answer_choices
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "mo", "ti", "su") for b in ("lan", "rod", "fis", "gum", "net", "pal")]
@@ -162,8 +162,8 @@ def test_videos_made_from_one_take_are_one_source(tmp_path: Path) -> None:
 
 
 def test_ties_share_a_question() -> None:
-    margins = np.array([1.0, 0.0, -1.0, 2.0, 0.0, 0.0])
-    assert answer_questions(margins, np.array([0, 0, 1, 1, 2, 2]), 3).tolist() == [0.5, 0.0, 1 / 3]
+    scores = np.array([2.0, 1.0, 2.0, 0.0, 1.0, -2.0, 4.0, 4.0, 4.0])
+    assert answer_choices(scores, np.array([0, 3, 6]), np.array([0, 0, 2])).tolist() == [0.5, 0.0, 1 / 3]
 
 
 def test_tables_of_other_benchmarks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

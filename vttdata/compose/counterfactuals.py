@@ -20,7 +20,7 @@ from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, write_foils
 from vttdata.dataset.provenance import write_provenance
 from vttdata.errors import VttdataError
-from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.choices import TextPair
 from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils import check_foil_libraries
 from vttdata.generate.foils.documents import FoilPair

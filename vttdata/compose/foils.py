@@ -27,7 +27,7 @@ from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, read_table
-from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.choices import TextPair
 from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack, audit_questions
 from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils import check_foil_libraries

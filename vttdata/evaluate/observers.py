@@ -33,10 +33,12 @@ from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import Matched, Similarity
 from vttdata.evaluate.task import Scoring, guess_task, load_evaluation_task
 from vttdata.evaluate.tasks.retrieval import RetrievalPredictions
-from vttdata.generate.blind.attacker import AttackedPairs, AttackerUnavailableError, TextPair, load_attackers
-from vttdata.generate.blind.learning import cross_fit, logistic_regression, sparse_matrix
+from vttdata.generate.blind.attacker import load_attackers
+from vttdata.generate.blind.choices import TextPair, arrange_pairs
+from vttdata.generate.blind.learning import choice_regression, sparse_matrix
 from vttdata.generate.blind.questions import MultipleChoice, audit_questions
-from vttdata.generate.blind.shortcuts import ENSEMBLE, check_pairs, stack_margins
+from vttdata.generate.blind.shortcuts import check_pairs
+from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, try_attackers
 from vttdata.generate.blind.words import lower_words
 from vttdata.ids import digest
 from vttdata.media.decode import open_video
@@ -44,7 +46,7 @@ from vttdata.statistics.arrays import Floats, Integers
 from vttdata.statistics.scores import ColumnScores
 
 if TYPE_CHECKING:
-    from vttdata.generate.blind.learning import Matrix
+    from scipy import sparse
 
 SEEING = "colours-and-motion"
 _SIDE, _LEVELS, _FOLDS = 32, 3, 5
@@ -206,27 +208,25 @@ def _option_words(asked: Asked) -> Iterator[list[str]]:
         yield [f"{word} {option.lower()}" for word in question] if asked.is_yes_no else words
 
 
-def _score_choices(words: Matrix, shown: Floats, choices: Sequence[_Choice]) -> list[Floats]:
+def _score_choices(words: sparse.csr_matrix, shown: Floats, choices: Sequence[_Choice]) -> list[Floats]:
     """Return the scores of all texts for the clip of each choice, by what was learned from choices of other folds."""
     from scipy import sparse
 
-    rows = [
-        (number, choice.texts[choice.right], text)
-        for number, choice in enumerate(choices)
-        for place, text in enumerate(choice.texts)
-        if place != choice.right
-    ]
-    numbers: Integers = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    clips = np.array([choice.clip for choice in choices])
-    folds = np.array([choice.fold for choice in choices])
-    differences = sparse.csr_matrix(words[numbers[:, 1]] - words[numbers[:, 2]])
-    seen = shown[clips[numbers[:, 0]]]
-    products = sparse.hstack([differences.multiply(column[:, None]).tocsr() for column in seen.T], format="csr")
+    texts: Integers = np.array([text for choice in choices for text in choice.texts], dtype=np.int64)
+    sizes = np.array([len(choice.texts) for choice in choices])
+    clips, folds, right = (
+        np.array([getattr(choice, name) for choice in choices]) for name in ("clip", "fold", "right")
+    )
+    owners = np.repeat(np.arange(len(choices)), sizes)
+    seen = shown[clips[owners]]
+    products = sparse.hstack([words[texts].multiply(column[:, None]).tocsr() for column in seen.T], format="csr")
     found: list[Floats] = [np.zeros(words.shape[0])] * len(choices)
     for fold in np.unique(folds):
-        learned = folds[numbers[:, 0]] != fold
+        learned = folds != fold
         if learned.any():
-            weights = logistic_regression(products[learned]).reshape(shown.shape[1], -1)
+            starts = np.cumsum(sizes[learned]) - sizes[learned]
+            weights = choice_regression(products[learned[owners]], starts, starts + right[learned])
+            weights = weights.reshape(shown.shape[1], -1)
             for number in np.flatnonzero(folds == fold).tolist():
                 found[number] = np.asarray(words @ (shown[clips[number]] @ weights))
     return found
@@ -257,13 +257,9 @@ def _blind_right(items: Items, notes: list[str]) -> Floats | None:
             for true, foil, video in zip(items.truths, items.foils, items.clip_ids, strict=True)
         ]
         check_pairs(pairs)
-        attacked, margins = AttackedPairs(pairs), []
-        for attacker in load_attackers().values():
-            try:
-                margins.append(cross_fit(attacker.differences(attacked), attacked.folds, attacker.learn))
-            except AttackerUnavailableError:
-                continue
-        return np.asarray((np.sign(stack_margins(np.array(margins), attacked.folds).round(9)) + 1) / 2)
+        choices, answers = arrange_pairs(pairs)
+        trial = try_attackers(load_attackers(), choices, answers)
+        return answer_choices(trial.scores[ENSEMBLE], choices.starts, answers)
     except VttdataError as error:
         notes.append(f"The blind ensemble did not try these items: {error}")
         return None

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.generate.blind.attacker import AttackedPairs, TextPair, load_attackers
-from vttdata.generate.blind.attackers.cooccurrence import measure_association
-from vttdata.generate.blind.learning import cross_fit, logistic_regression
-from vttdata.generate.blind.shortcuts import Attack, attack_sentences, attacks_text, audit_shortcuts, stack_margins
+from vttdata.generate.blind.attacker import by_features, load_attackers
+from vttdata.generate.blind.attackers.cooccurrence import ATTACKER as COOCCURRENCE
+from vttdata.generate.blind.choices import Choice, Choices, Examples, TextPair, Texts, arrange_pairs
+from vttdata.generate.blind.learning import Floats
+from vttdata.generate.blind.shortcuts import Attack, attack_sentences, attacks_text, audit_shortcuts
+from vttdata.generate.blind.trial import answer_choices, cross_fit, stack_guesses, try_attackers
 
 THINGS = ["dog", "cat", "ball", "table", "river", "guitar", "horse", "truck", "chair", "bottle"]
 FRAMES = [
@@ -158,9 +160,9 @@ def test_texts_of_one_video_are_read_together() -> None:
 
 def association_accuracy(texts: list[list[str]]) -> float:
     """Return how often words of another topic are told by the texts alone."""
-    attacked = AttackedPairs(odd_topics()[:80], {0: texts})
-    margins = cross_fit(measure_association(attacked), attacked.folds, logistic_regression)
-    return float(((np.sign(margins[attacked.folds, np.arange(80)]) + 1) / 2).mean())
+    choices, answers = arrange_pairs(odd_topics()[:80], texts={0: Texts(texts)})
+    scores = try_attackers({"cooccurrence": COOCCURRENCE}, choices, answers).scores["cooccurrence"]
+    return float(answer_choices(scores, choices.starts, answers).mean())
 
 
 def test_word_that_is_always_false_is_found_by_its_prior() -> None:
@@ -178,7 +180,7 @@ def test_language_models_are_trained_on_given_texts() -> None:
     pairs = even(200)
     taught = attacks(pairs, texts={0: [[pair.true] for pair in pairs for _ in range(3)]})
     assert taught["ngram-models"].accuracy > attacks(pairs)["ngram-models"].accuracy
-    assert taught["ngram-models"].learned_from == "pairs of other videos, texts of 600 other videos"
+    assert taught["ngram-models"].learned_from.endswith("their true texts, texts of 600 other videos")
 
 
 def test_encoder_is_tried_where_there_is_one() -> None:
@@ -205,10 +207,10 @@ def test_attackers_of_a_users_folder_are_tried(tmp_path: object, monkeypatch: py
     (folder / "alphabet.py").write_text(
         '"""Which text comes first in the alphabet."""\n'
         "import numpy as np\n"
-        "from vttdata.generate.blind.attacker import BlindAttacker\n"
-        "def compare(attacked):\n"
-        "    return np.array([[1.0 if pair.true < pair.foil else -1.0] for pair in attacked.pairs])\n"
-        "ATTACKER = BlindAttacker(compare)\n"
+        "from vttdata.generate.blind.attacker import by_features\n"
+        "def compare(choices):\n"
+        "    return np.array([[text == min(item.options)] for item in choices.items for text in item.options], float)\n"
+        "ATTACKER = by_features(compare)\n"
     )
     monkeypatch.setenv("VTTDATA_PLUGINS", str(tmp_path))
     assert "alphabet" in load_attackers()
@@ -224,27 +226,42 @@ def test_interval_draws_videos() -> None:
         assert 0.1 < high - low < 0.18
 
 
+def drawn_examples(number: int, seed: int) -> Examples:
+    """Return choices between two texts, of folds in turn, whose answers are fair draws."""
+    answers = np.random.default_rng(seed).integers(0, 2, number)
+    return Examples(
+        Choices([Choice(("a", "b"), f"v{index}") for index in range(number)]), answers, np.arange(number) % 5
+    )
+
+
 def test_ensemble_is_worse_than_no_member_by_much() -> None:
     """A good attacker among others that guess is not drowned by them."""
+    examples = drawn_examples(2000, 3)
     generator = np.random.default_rng(3)
-    folds = np.arange(2000) % 5
-    signal = np.where(generator.random(2000) < 0.62, 1.0, -1.0) * generator.random(2000)
-    noise = generator.normal(size=(10, 2000))
-    margins = np.array([np.tile(row, (5, 1)) for row in (signal, *noise)])
-    assert (stack_margins(margins, folds) > 0).mean() > (signal > 0).mean() - 0.005
+    signal = np.zeros(4000)
+    signal[examples.right] = np.where(generator.random(2000) < 0.62, 1.0, -1.0) * generator.random(2000)
+    guesses = np.array([np.tile(row, (5, 1)) for row in (signal, *generator.normal(size=(10, 4000)))])
+    _, ensemble = stack_guesses(guesses, examples)
+    alone, together = (
+        answer_choices(scores, examples.choices.starts, examples.answers).mean() for scores in (signal, ensemble)
+    )
+    assert together > alone - 0.005
 
 
-def test_margins_are_learned_without_two_folds() -> None:
-    """The pairs of a fold have no influence on its row but where they are tried themselves."""
-    generator = np.random.default_rng(1)
-    folds = np.arange(100) % 5
-    differences = generator.normal(size=(100, 3))
-    before = cross_fit(differences, folds, logistic_regression)
-    differences[folds == 2] *= -1
-    after = cross_fit(differences, folds, logistic_regression)
-    np.testing.assert_array_equal(before[2, folds != 2], after[2, folds != 2])
-    np.testing.assert_array_equal(before[2, folds == 2], -after[2, folds == 2])
-    assert not np.allclose(before[1, folds == 0], after[1, folds == 0])
+def test_what_is_learned_for_a_fold_has_seen_neither_its_answers_nor_those_that_it_scores() -> None:
+    """Answers of a fold have no influence on its row, nor on scores of its own options in any row."""
+    examples = drawn_examples(100, 1)
+    features = np.random.default_rng(1).normal(size=(200, 3))
+    attacker = by_features(lambda _: features)
+    before = cross_fit(attacker, examples)
+    turned = Examples(
+        examples.choices, np.where(examples.folds == 2, 1 - examples.answers, examples.answers), examples.folds
+    )
+    after = cross_fit(attacker, turned)
+    of_option = examples.folds[examples.choices.owners]
+    np.testing.assert_array_equal(before[2], after[2])
+    np.testing.assert_array_equal(before[:, of_option == 2], after[:, of_option == 2])
+    assert not np.allclose(before[1, of_option == 0], after[1, of_option == 0])
 
 
 @pytest.mark.parametrize(
@@ -291,15 +308,13 @@ def test_few_pairs_give_no_verdict() -> None:
     assert "cannot tell whether it is open" in attack_sentences([few])
 
 
-def test_worse_of_the_set_itself_and_of_other_texts_is_reported() -> None:
-    pairs = even(300)
-    told = [[pair.true] for pair in pairs for _ in range(3)]
-    itself, both = attacks(pairs), attacks(pairs, texts={0: told})
-    for name in ("ngram-models", "rarity", "cooccurrence", "surface"):
-        assert both[name].accuracy >= itself[name].accuracy
+def test_texts_of_other_videos_are_read_beside_those_of_the_set() -> None:
+    """Texts that say nothing take nothing away from what the set itself teaches."""
     misleading = attacks(odd_topics(), texts={0: [["nothing of the kind"]] * 9})
-    assert misleading["cooccurrence"].learned_from == "pairs of other videos and their true texts"
     assert misleading["cooccurrence"].accuracy > 0.9
+    assert (
+        misleading["cooccurrence"].learned_from == "pairs of other videos and their true texts, texts of 9 other videos"
+    )
 
 
 def test_characters_that_words_share_are_learned() -> None:

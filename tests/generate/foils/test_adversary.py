@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.choices import TextPair
 from vttdata.generate.foils.search import Adversary
 
 PAIRS = [

@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.generate import mine_foils
-from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.choices import TextPair
 from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils import search
 from vttdata.generate.foils.documents import find_documents

@@ -33,7 +33,7 @@ from vttdata.dataset.schema import table_schema
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
 from vttdata.generate.blind.accuracy import select_references
-from vttdata.generate.blind.attacker import TextPair
+from vttdata.generate.blind.choices import TextPair
 from vttdata.generate.blind.questions import QuestionAttack, question_rows, question_sentence
 from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.generate.foils.documents import FoilPair

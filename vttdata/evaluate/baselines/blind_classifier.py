@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting
-from vttdata.generate.blind.learning import margins_by_classifier
-
-_FOLDS = 5
+from vttdata.generate.blind.attackers.linear_classifier import ATTACKER
+from vttdata.generate.blind.choices import Examples, TextPair, arrange_pairs, assign_folds
 
 
 def judge_blindly(setting: Setting) -> list[tuple[float, float]]:
-    """Return the margin of each true text over its foil, learned from the pairs of other videos."""
+    """Return the score of each true text and of its foil, learned from the pairs of other videos."""
     items = setting.items
-    fold_of = [hashlib.sha256(source.encode()).digest()[0] % _FOLDS for source in items.source_ids]
-    folds = np.array(fold_of, dtype=np.int64)[items.sources]
-    truths, foils = (["\n".join(texts) for texts in side] for side in (items.truths, items.foils))
-    return [(float(margin), 0.0) for margin in margins_by_classifier(truths, foils, folds)]
+    pairs = [
+        TextPair("\n".join(true), "\n".join(foil), items.source_ids[source])
+        for true, foil, source in zip(items.truths, items.foils, items.sources, strict=True)
+    ]
+    choices, answers = arrange_pairs(pairs)
+    examples = Examples(choices, answers, assign_folds([pair.video_id for pair in pairs]))
+    scores = np.zeros(len(choices.owners))
+    for others, part in examples.without_each_fold():
+        if others.choices.items:
+            scores[examples.folds[choices.owners] == part.folds[0]] = ATTACKER.learn(others)(part.choices)
+    right = choices.starts + answers
+    return list(zip(scores[right].tolist(), scores[right ^ 1].tolist(), strict=True))
 
 
 BASELINE = Baseline("foils", judge_blindly)

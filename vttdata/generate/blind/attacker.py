@@ -1,129 +1,22 @@
-"""Contract of blind attackers, and the pairs of texts that they see.
+"""Contract of blind attackers.
 
-A blind attacker is a module of `vttdata.generate.blind.attackers`, or of ``blind/`` in a user's folder of
-plugins, that defines `ATTACKER`. It turns each pair into numbers by which the true text differs from its foil; how to
-guess from them is learned on the pairs of other videos.
+A blind attacker is a module of `vttdata.generate.blind.attackers`, or of ``blind/`` in a user's folder of plugins, that
+defines `ATTACKER`. It learns from examples of other videos, and answers choices whose answers it is never given.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from vttdata.errors import VttdataError
 from vttdata.generate.blind.attackers import ATTACKERS
-from vttdata.generate.blind.learning import Floats, Integers, Learner, logistic_regression, naive_bayes
-from vttdata.generate.blind.words import list_surplus_words, lower_words
+from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples, Texts
+from vttdata.generate.blind.learning import Floats, Learner, Matrix, choice_regression
 
-if TYPE_CHECKING:
-    from vttdata.generate.blind.learning import Matrix
-
-
-# Vectors of texts, one row each, by a sentence encoder.
-Encoder = Callable[[Sequence[str]], npt.NDArray[np.generic]]
-
-_FOLDS = 5
-
-
-class AttackerUnavailableError(VttdataError):
-    """Set that an attacker cannot try; the message gives the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextPair:
-    """True and false text about one video; nothing that is learned from a pair is tried on its video.
-
-    `fold` tells which texts may train language models that try this pair, where there are several sets of texts.
-    """
-
-    true: str
-    foil: str
-    video_id: str
-    fold: int = 0
-
-
-@dataclass(frozen=True)
-class AttackedPairs:
-    """Pairs of texts, cut into words once for all attackers, and the encoder of sentences, if the user has one.
-
-    `texts` has fold of a pair -> true texts of other videos, those of one video together; None where there are none.
-    """
-
-    pairs: Sequence[TextPair]
-    texts: Mapping[int, Sequence[Sequence[str]]] | None = None
-    encoder: Encoder | None = None
-
-    @cached_property
-    def videos(self) -> Integers:
-        """Number of the video of each pair, from 0."""
-        numbers: Integers = np.unique([pair.video_id for pair in self.pairs], return_inverse=True)[1]
-        return numbers
-
-    @cached_property
-    def folds(self) -> Integers:
-        """Fold of each pair, 0 to 4 at most: that of its video, by a hash."""
-        names = {pair.video_id for pair in self.pairs}
-        ranked = sorted(names, key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest())
-        fold_of = {name: rank % _FOLDS for rank, name in enumerate(ranked)}
-        return np.array([fold_of[pair.video_id] for pair in self.pairs], dtype=np.int64)
-
-    @cached_property
-    def words(self) -> list[tuple[list[str], list[str]]]:
-        """Words of the true text and of the foil of each pair, in lower case."""
-        return [(self.cut(pair.true), self.cut(pair.foil)) for pair in self.pairs]
-
-    def cut(self, text: str) -> list[str]:
-        """Return the words of a text, in lower case; equal texts, of pairs or not, are cut once."""
-        words = self._words_of.get(text)
-        if words is None:
-            words = self._words_of[text] = lower_words(text)
-        return words
-
-    @cached_property
-    def _words_of(self) -> dict[str, list[str]]:
-        return {}
-
-    @cached_property
-    def surplus(self) -> list[tuple[list[tuple[str, int]], list[tuple[str, int]]]]:
-        """Words that the true text of each pair has more often than its foil, with their indices, and the reverse."""
-        return [(list_surplus_words(true, foil), list_surplus_words(foil, true)) for true, foil in self.words]
-
-    @cached_property
-    def shared(self) -> list[list[str]]:
-        """Different words that both texts of each pair have, sorted."""
-        return [sorted(set(true) & set(foil)) for true, foil in self.words]
-
-    def training_texts(self) -> Iterator[tuple[npt.NDArray[np.bool_], Sequence[Sequence[str]]]]:
-        """Yield groups of pairs, and the texts by video from which a model may learn that tries them.
-
-        These are the given texts, or else the true texts of pairs of other folds.
-        """
-        if self.texts is not None:
-            text_folds = np.array([pair.fold for pair in self.pairs])
-            for fold in np.unique(text_folds).tolist():
-                yield text_folds == fold, self.texts[fold]
-            return
-        for fold in np.unique(self.folds).tolist():
-            by_video: dict[str, list[str]] = {}
-            for pair, number in zip(self.pairs, self.folds.tolist(), strict=True):
-                if number != fold:
-                    by_video.setdefault(pair.video_id, []).append(pair.true)
-            yield self.folds == fold, list(by_video.values())
-
-    @cached_property
-    def video_frequencies(self) -> list[Counter[str]]:
-        """For each group of `training_texts`, the number of videos whose texts have each word."""
-        return [
-            Counter(word for texts in videos for word in {word for text in texts for word in self.cut(text)})
-            for _, videos in self.training_texts()
-        ]
+Guesser = Callable[[Choices], Floats]
+"""Score of each option of some choices, ``(options,)``: the higher, the more likely is it right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,23 +24,61 @@ class BlindAttacker:
     """Blind attacker. The first line of its module's docstring says how it decides.
 
     Fields:
-        differences: numbers of each true text less those of its foil: pairs x features, dense or sparse; raises
+        learn: returns what scores the options of other choices, learned from examples; raises
             `AttackerUnavailableError` with the reason where it cannot try a set.
-        learner: what is learned from other videos: ``logistic`` regression, ``naive Bayes`` on counts, or ``none``
-            where the single feature is already a margin, above 0 where the true text is taken for true.
-        reads_texts: whether it learns from training texts, too.
+        reads_texts: whether it learns from the texts of other videos, too, where there are any.
     """
 
-    differences: Callable[[AttackedPairs], Matrix]
-    learner: Literal["logistic", "naive Bayes", "none"] = "logistic"
+    learn: Callable[[Examples], Guesser]
     reads_texts: bool = False
 
-    @property
-    def learn(self) -> Learner:
-        """Function that learns weights from differences."""
-        if self.learner == "none":
-            return lambda _: np.ones(1)
-        return naive_bayes if self.learner == "naive Bayes" else logistic_regression
+
+def by_features(describe: Callable[[Choices], Matrix], learner: Learner = choice_regression) -> BlindAttacker:
+    """Return an attacker that is linear in features of options: options x features, dense or sparse."""
+
+    def learn(examples: Examples) -> Guesser:
+        weights = learner(examples.choices.features(describe), examples.choices.starts, examples.right)
+        return lambda tried: np.asarray(tried.features(describe) @ weights)
+
+    return BlindAttacker(learn)
+
+
+def by_texts(
+    read: Callable[[Texts, Choices], Floats], describe_alone: Callable[[Choices], Floats] | None = None
+) -> BlindAttacker:
+    """Return an attacker that is linear in what texts of other videos say of options: options x features, dense.
+
+    `read` is given texts, and choices about other videos; `describe_alone` gives further features without texts. The
+    texts are the right options of examples, and beside them the texts of other videos, if there are any. What examples
+    look like to texts is seen by those of other folds, as it is with choices that are tried.
+    """
+
+    def describe_by_others(choices: Choices) -> Floats:
+        folds = np.array([item.fold for item in choices.items], dtype=np.int64)
+        columns = None
+        for fold, texts in (choices.texts or {}).items():
+            if (folds == fold).any():
+                described = read(texts, choices.take(np.flatnonzero(folds == fold)))
+                columns = np.zeros((len(choices.owners), described.shape[1])) if columns is None else columns
+                columns[folds[choices.owners] == fold] = described
+        return np.zeros((len(choices.owners), 0)) if columns is None else columns
+
+    def describe(texts: Texts, choices: Choices) -> Floats:
+        alone = [choices.features(describe_alone)] if describe_alone is not None else []
+        return np.hstack([texts.remember(read, choices), choices.features(describe_by_others), *alone])
+
+    def learn(examples: Examples) -> Guesser:
+        if len(examples.fold_numbers) < 2:
+            raise AttackerUnavailableError("there are examples of too few videos to learn from")
+        of_option = examples.folds[examples.choices.owners]
+        parts = {int(own.folds[0]): describe(others.texts, own.choices) for others, own in examples.without_each_fold()}
+        features = np.zeros((len(of_option), next(iter(parts.values())).shape[1]))
+        for fold, described in parts.items():
+            features[of_option == fold] = described
+        weights = choice_regression(features, examples.choices.starts, examples.right)
+        return lambda tried: describe(examples.texts, tried) @ weights
+
+    return BlindAttacker(learn, reads_texts=True)
 
 
 def load_attackers() -> dict[str, BlindAttacker]:
@@ -157,11 +88,3 @@ def load_attackers() -> dict[str, BlindAttacker]:
         VttdataError: when a module cannot be imported or does not define `ATTACKER`.
     """
     return {name: ATTACKERS.load_definition(name, "ATTACKER", BlindAttacker) for name in ATTACKERS.files()}
-
-
-def scaled_columns(columns: Sequence[Sequence[float]]) -> Floats:
-    """Return columns of numbers as a matrix, each divided by its root mean square, so that none outweighs another."""
-    matrix = np.array(columns, dtype=float).T
-    scale = np.sqrt((matrix**2).mean(axis=0))
-    divided: Floats = matrix / np.where(scale > 0, scale, 1)
-    return divided

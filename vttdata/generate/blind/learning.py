@@ -1,6 +1,6 @@
-"""Learning to tell true texts from foils by the numbers in which they differ, on some videos, to guess on others.
+"""Learning to tell the right option of a choice from the others by numbers that describe options.
 
-Every learner is linear and has no intercept, so that it guesses the opposite where the two texts of a pair are swapped.
+Every learner is linear and has no intercept: only the differences between the options of a choice count.
 """
 
 from __future__ import annotations
@@ -11,31 +11,29 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.generate.blind.words import lower_words
-from vttdata.text.lm import Scorer
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-# Features x 1 from the differences of pairs, true text less foil: pairs x features, dense or sparse.
 if TYPE_CHECKING:
     from scipy import sparse
 
 H = TypeVar("H", bound=Hashable)
 Matrix: TypeAlias = "Floats | sparse.csr_matrix"
-"""Numbers of pairs, pairs x columns, dense or sparse."""
-Learner: TypeAlias = "Callable[[Matrix], Floats]"
+"""Features of options, options x features, dense or sparse."""
+Learner: TypeAlias = "Callable[[Matrix, Integers, Integers], Floats]"
+"""Weights of features, from those of the options of examples, the row of the first option of each, and of the right."""
 
-# Count that a feature has on either side before any pair is seen.
+# Count that a feature has on either side before any example is seen.
 _PRIOR_COUNT = 0.5
-_MAX_NGRAM = 3
 _NEWTON_STEPS = 12
 # Squared size of a gradient that counts as 0, and share of a step's squared gradient that may remain.
 _MIN_GRADIENT = 1e-6
 _SWEEPS = 100
 _MIN_CHANGE = 1e-4
+# Standard deviation below which a column says nothing but rounding errors.
+_MIN_SCALE = 1e-9
 
 
-def sparse_matrix(rows: Iterable[Mapping[H, float]]) -> Matrix:
+def sparse_matrix(rows: Iterable[Mapping[H, float]]) -> sparse.csr_matrix:
     """Return a sparse matrix with a row for each mapping from features to numbers, and a column for each feature.
 
     Features of a single row are left out, since nothing can be learned from them about other rows.
@@ -55,58 +53,100 @@ def sparse_matrix(rows: Iterable[Mapping[H, float]]) -> Matrix:
     return matrix[:, np.bincount(indices, minlength=len(columns)) > 1]
 
 
-def count_differences(sides: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]]) -> Matrix:
-    """Return how many more of each feature the true text has: pairs x features, from the features of both texts."""
-    rows = []
-    for true, foil in sides:
-        row: dict[Hashable, int] = {}
-        for feature in true:
+def count_features(options: Iterable[Sequence[Hashable]]) -> sparse.csr_matrix:
+    """Return how often each option has each feature: options x features, from the features of each option."""
+
+    def count(features: Sequence[Hashable]) -> dict[Hashable, float]:
+        row: dict[Hashable, float] = {}
+        for feature in features:
             row[feature] = row.get(feature, 0) + 1
-        for feature in foil:
-            row[feature] = row.get(feature, 0) - 1
-        rows.append({feature: count for feature, count in row.items() if count})
-    return sparse_matrix(rows)
+        return row
+
+    return sparse_matrix(map(count, options))
 
 
-def naive_bayes(differences: sparse.csr_matrix) -> Floats:
-    """Return the log odds of each feature: how often true texts have more of it over how often foils have."""
-    true, foil = (np.asarray(side.sum(axis=0)).ravel() for side in (differences.maximum(0), (-differences).maximum(0)))
-    odds: Floats = np.log((true + _PRIOR_COUNT) / (foil + _PRIOR_COUNT))
+def cross_features(
+    asked: Sequence[Iterable[Hashable]], options: Sequence[Iterable[Hashable]], owners: Integers
+) -> sparse.csr_matrix:
+    """Return 1 for each pair of a feature of the question and one of the option: options x pairs, sparse.
+
+    Pairs of a single option are left out, since nothing can be learned from them about other ones.
+
+    Args:
+        asked: different features of the question of each choice.
+        options: features of each option.
+        owners: number of the choice of each option.
+    """
+    from scipy import sparse
+
+    numbers: dict[Hashable, int] = {}
+    of_question = [np.array([numbers.setdefault((0, name), len(numbers)) for name in each], np.int64) for each in asked]
+    of_option = [np.array([numbers.setdefault((1, name), len(numbers)) for name in each], np.int64) for each in options]
+    width = max(len(numbers), 1)
+    crossed = [
+        np.add.outer(of_question[owner] * width, names).ravel()
+        for owner, names in zip(owners.tolist(), of_option, strict=True)
+    ]
+    sizes = np.array([len(keys) for keys in crossed], dtype=np.int64)
+    found, columns = np.unique(np.concatenate([*crossed, np.zeros(0, np.int64)]), return_inverse=True)
+    ends = np.cumsum([0, *sizes])
+    matrix = sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(options), len(found)))
+    return matrix[:, np.bincount(columns, minlength=len(found)) > 1]
+
+
+def naive_bayes(features: Matrix, starts: Integers, right: Integers) -> Floats:
+    """Return the log odds of each feature: how often right options have it over how often wrong ones do, on average."""
+    sizes = np.diff(np.append(starts, features.shape[0]))
+    shares = np.repeat(1 / np.maximum(sizes - 1, 1), sizes)
+    is_right = np.zeros(features.shape[0])
+    is_right[right] = 1
+    true, wrong = is_right @ features, ((1 - is_right) * shares) @ features
+    odds: Floats = np.log((true + _PRIOR_COUNT) / (wrong + _PRIOR_COUNT))
     return odds
 
 
-def logistic_regression(differences: Matrix) -> Floats:
-    """Return the weights of the logistic regression that takes true texts for true, with an L2 penalty of strength 1.
+def choice_regression(features: Matrix, starts: Integers, right: Integers) -> Floats:
+    """Return the weights of the logistic regression that chooses the right option, with an L2 penalty of strength 1.
 
-    Newton's method, whose steps conjugate gradients find: hundreds of such fits take a second. Differences are pairs x
-    features.
+    The probability of an option is the softmax of the scores of its choice (conditional logit: McFadden 1974). Newton's
+    method, whose steps conjugate gradients find: hundreds of such fits take a second. Dense features, which may be of
+    any unit, are divided by their standard deviation within choices.
     """
-    if isinstance(differences, np.ndarray):
-        return _fit_logistic(differences, differences.T)
+    if isinstance(features, np.ndarray):
+        scale = np.sqrt((center_rows(features, starts) ** 2).mean(axis=0)) if len(features) else np.ones(0)
+        scale = np.where(scale > _MIN_SCALE, scale, np.inf)
+        scaled = features / scale
+        return _fit(scaled, scaled.T, starts, right) / scale
     from scipy import sparse
 
-    transposed = differences.T.tocsr()
-    # Features that agree in every pair get the same weight: one of them, longer by the square root of their number, has
-    # the effect and the penalty of all. They are known by the sum of random numbers of the pairs.
-    sums = transposed @ np.random.default_rng(0).random(differences.shape[0])
-    _, firsts, features, counts = np.unique(sums, return_index=True, return_inverse=True, return_counts=True)
+    transposed = features.T.tocsr()
+    # Features that agree in every option get the same weight: one of them, longer by the square root of their number,
+    # has the effect and the penalty of all. They are known by the sum of random numbers of the options.
+    sums = transposed @ np.random.default_rng(0).random(features.shape[0])
+    _, firsts, columns, counts = np.unique(sums, return_index=True, return_inverse=True, return_counts=True)
     lengths = np.sqrt(counts)
     joined = (sparse.diags(lengths) @ transposed[firsts]).tocsr()
-    return (_fit_logistic(joined.T.tocsr(), joined) / lengths)[features]
+    return (_fit(joined.T.tocsr(), joined, starts, right) / lengths)[columns]
 
 
-def _fit_logistic(differences: Matrix, transposed: Matrix) -> Floats:
-    weights = np.zeros(differences.shape[1])
+def _fit(features: Matrix, transposed: Matrix, starts: Integers, right: Integers) -> Floats:
+    weights = np.zeros(features.shape[1])
+    if not len(starts):
+        return weights
+    sizes = np.diff(np.append(starts, features.shape[0]))
     for _ in range(_NEWTON_STEPS):
-        misjudged = _logistic(-(differences @ weights))
-        curvature = misjudged * (1 - misjudged)
-        residual = transposed @ misjudged - weights
+        chances = softmax(features @ weights, starts)
+        missed = -chances
+        missed[right] += 1
+        residual = transposed @ missed - weights
         size = _dot(residual, residual)
         if size < _MIN_GRADIENT:
             break
         direction, stop = residual.copy(), size * _MIN_GRADIENT
         while size > stop:
-            product = direction + transposed @ (curvature * (differences @ direction))
+            moved = chances * (features @ direction)
+            moved -= chances * np.repeat(np.add.reduceat(moved, starts), sizes)
+            product = direction + transposed @ moved
             length = size / _dot(direction, product)
             weights = weights + length * direction
             residual = residual - length * product
@@ -115,25 +155,49 @@ def _fit_logistic(differences: Matrix, transposed: Matrix) -> Floats:
     return weights
 
 
-def nonnegative_logistic_regression(differences: Floats) -> Floats:
-    """Return the weights, none below 0, of a logistic regression that leaves out columns that are no more than noise.
+def softmax(scores: Floats, starts: Integers) -> Floats:
+    """Return the probabilities of options, which add up to 1 in each choice; a choice begins at each of `starts`."""
+    sizes = np.diff(np.append(starts, len(scores)))
+    powers = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
+    shares: Floats = powers / np.repeat(np.add.reduceat(powers, starts), sizes)
+    return shares
 
-    Its penalty is on the sum of the weights, and as strong as two standard deviations of what a column of random signs
-    would gain. Weights are found one by one, by Newton's method. Differences are pairs x features, of about one size.
+
+def center_rows(features: Floats, starts: Integers) -> Floats:
+    """Return features less their mean in each choice: options x features, or one for each option."""
+    sizes = np.diff(np.append(starts, len(features)))
+    means = np.add.reduceat(features, starts, axis=0) / sizes.reshape(-1, *[1] * (features.ndim - 1))
+    centered: Floats = features - np.repeat(means, sizes, axis=0)
+    return centered
+
+
+def nonnegative_choice_regression(scores: Floats, starts: Integers, right: Integers, deviations: float) -> Floats:
+    """Return the weights, none below 0, of columns of scores, and 0 of those that are no more than noise.
+
+    The penalty is on the sum of the weights, and as strong as that many standard deviations of what a column would gain
+    if every option were right with the same probability. Weights are found one by one, by Newton's method. Scores are
+    options x columns, with mean 0 in each choice, and of about one size.
     """
-    weights, margins = np.zeros(differences.shape[1]), np.zeros(len(differences))
-    penalty = np.sqrt(len(differences))
+    weights = np.zeros(scores.shape[1])
+    if not len(starts):
+        return weights
+    sizes = np.diff(np.append(starts, len(scores)))
+    penalties = deviations * np.sqrt((scores**2 / np.repeat(sizes, sizes)[:, None]).sum(axis=0))
+    columns, totals = np.ascontiguousarray(scores.T), np.zeros(len(scores))
     for _ in range(_SWEEPS):
         former = weights.copy()
-        for column, values in enumerate(differences.T):
-            misjudged = _logistic(-margins)
-            curvature = values**2 @ (misjudged * (1 - misjudged))
-            if curvature > 0:
-                weight = max(0.0, weights[column] + (values @ misjudged - penalty) / curvature)
+        for index, values in enumerate(columns):
+            chances = softmax(totals, starts)
+            likely = chances * values
+            means = np.add.reduceat(likely, starts)
+            curvature = _dot(likely, values) - _dot(means, means)
+            if curvature > _MIN_SCALE:
+                slope = values[right].sum() - means.sum() - penalties[index]
                 # A step of more than 1 would leave the region that the curvature describes.
-                weight = float(np.clip(weight, weights[column] - 1, weights[column] + 1))
-                margins += (weight - weights[column]) * values
-                weights[column] = weight
+                step = float(np.clip(slope / curvature, -1, 1))
+                weight = max(0.0, weights[index] + step)
+                totals += (weight - weights[index]) * values
+                weights[index] = weight
         if np.abs(weights - former).max() < _MIN_CHANGE:
             break
     return weights
@@ -144,70 +208,16 @@ def _dot(first: Floats, second: Floats) -> float:
     return float(np.einsum("i,i->", first, second))
 
 
-def _logistic(values: Floats) -> Floats:
-    """Return 1 / (1 + exp(-values)), without overflow."""
-    halves: Floats = 0.5 + 0.5 * np.tanh(values / 2)
-    return halves
+def rank_rows(features: Floats, starts: Integers) -> Floats:
+    """Return how many options of its choice an option is above less how many it is below, of those: -1..1.
 
-
-def cross_fit(differences: Matrix, folds: Integers, learner: Learner) -> Floats:
-    """Return the margin of each pair by learners that saw neither its fold nor one more: folds x pairs.
-
-    Row k holds the margins by what was learned without fold k and without the pair's fold, so that what is learned from
-    this row, in turn, has seen nothing of fold k; of the pairs of fold k itself they are margins by what was learned
-    from all other folds. Differences are pairs x features.
+    Features are options x columns, and so are their ranks.
     """
-    number = int(folds.max()) + 1
-    margins = np.zeros((number, len(folds)))
-    for first in range(number):
-        for second in range(first, number):
-            left_out = (folds == first) | (folds == second)
-            if left_out.all():
-                continue
-            weights = learner(differences[~left_out])
-            margins[first, folds == second] = differences[folds == second] @ weights
-            margins[second, folds == first] = differences[folds == first] @ weights
-    return margins
-
-
-def ngram_differences(words: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Matrix:
-    """Return how many more of each 1- to 3-gram a true text has than its foil, given their words: pairs x n-grams."""
-    return count_differences((_list_ngrams(true, foil), _list_ngrams(foil, true)) for true, foil in words)
-
-
-def _list_ngrams(words: Sequence[str], others: Sequence[str]) -> list[str]:
-    """List the n-grams of a text, without those that lie in a beginning or an end that another text shares."""
-    limit = min(len(words), len(others))
-    start = next((index for index in range(limit) if words[index] != others[index]), limit)
-    shared_end = next(
-        (index for index in range(limit - start) if words[-1 - index] != others[-1 - index]), limit - start
-    )
-    window = words[max(0, start - _MAX_NGRAM + 1) : len(words) - max(0, shared_end - _MAX_NGRAM + 1)]
-    return [
-        " ".join(window[index : index + length])
-        for length in range(1, _MAX_NGRAM + 1)
-        for index in range(len(window) - length + 1)
-    ]
-
-
-def perplexity_margins(true: Sequence[str], foil: Sequence[str], model: Scorer) -> Floats:
-    """Return the log perplexity of each foil less that of the true text: above 0 where the true text is likelier."""
-    numbers = {text: number for number, text in enumerate(dict.fromkeys([*true, *foil]))}
-    logs = np.log(model.perplexity(list(numbers)))
-    margins: Floats = logs[[numbers[text] for text in foil]] - logs[[numbers[text] for text in true]]
-    return margins
-
-
-def margins_by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integers) -> Floats:
-    """Guess by a logistic regression on the 1- to 3-grams by which the two texts of a pair differ.
-
-    What is learned from a fold is not tried on it.
-
-    Raises:
-        VttdataError: when SciPy is not installed.
-    """
-    differences = ngram_differences(zip(map(lower_words, true), map(lower_words, foil), strict=True))
-    margins = np.zeros(len(true))
-    for fold in np.unique(folds):
-        margins[folds == fold] = differences[folds == fold] @ logistic_regression(differences[folds != fold])
-    return margins
+    ranks = np.zeros(features.shape)
+    sizes = np.diff(np.append(starts, len(features)))
+    for size in np.unique(sizes).tolist():
+        rows = starts[sizes == size][:, None] + np.arange(size)
+        values = features[rows]
+        signs = np.sign(values[:, :, None] - values[:, None]).sum(axis=2)
+        ranks[rows] = signs / max(size - 1, 1)
+    return ranks

@@ -1,58 +1,31 @@
 """Audit of multiple-choice questions for shortcuts: attempts to answer them without any video.
 
-An answer and each wrong option of its question are a pair of texts, so the attackers of pairs try questions too: an
-attacker answers with the option that it prefers to every other one. They see the options one by one; added are
-attackers that compare an option with all others, one that knows the places of the options only, one that sees the
-question only, and two that compare the words of options with those of the question. Of questions that belong together,
-such as pairs, it counts too how often all are answered.
+Of questions that belong together, such as pairs, it counts too how often all are answered.
 """
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from vttdata.errors import VttdataError
 from vttdata.files.table_formats import align_columns
-from vttdata.generate.blind.attacker import (
-    AttackedPairs,
-    AttackerUnavailableError,
-    TextPair,
-    load_attackers,
-    scaled_columns,
-)
+from vttdata.generate.blind.attacker import load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
-from vttdata.generate.blind.learning import (
-    Floats,
-    Integers,
-    Learner,
-    count_differences,
-    cross_fit,
-    logistic_regression,
-    naive_bayes,
-)
-from vttdata.generate.blind.question_texts import OptionPair, compare_by_question, compare_by_words
-from vttdata.generate.blind.shortcuts import ENSEMBLE, stack_margins
-from vttdata.generate.blind.words import lower_words
+from vttdata.generate.blind.choices import Choice, Choices
+from vttdata.generate.blind.learning import Floats, Integers
+from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, try_attackers
 from vttdata.statistics.bootstrap import share_intervals
 
-if TYPE_CHECKING:
-    from vttdata.generate.blind.learning import Matrix
-
-
-# Words of an option, of those that not all options have, that are compared with those of the others.
-_MAX_COMPARED_WORDS = 4
 # Above guessing by which a set counts as open to an attacker, where the whole 95 % interval is above it.
 MAX_GAIN = 0.05
-_DIGITS = 9
+# Fewer questions, or questions about fewer videos, teach attackers nothing that a figure could be made of.
+MIN_QUESTIONS, MIN_VIDEOS = 100, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +86,17 @@ class QuestionAttack:
         return found | {"groups": {"groups": number} | {key: round(value, 6) for key, value in of_groups.items()}}
 
 
+def explain_too_few(questions: Sequence[MultipleChoice]) -> str:
+    """Return a sentence that says why blind attackers cannot learn from so few questions; empty where they can."""
+    videos = len({question.video_id for question in questions})
+    if len(questions) >= MIN_QUESTIONS and videos >= MIN_VIDEOS:
+        return ""
+    return (
+        f"Blind attackers learn from the questions about other videos, and so few teach nothing: {len(questions):,} "
+        f"about {videos:,} {'video' if videos == 1 else 'videos'}, and {MIN_QUESTIONS} about {MIN_VIDEOS} are needed."
+    )
+
+
 def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]:
     """Let every blind attacker try to answer questions, and their ensemble.
 
@@ -122,76 +106,24 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
         The ensemble, then its members, highest accuracy first.
 
     Raises:
-        VttdataError: when there are no questions, they are all about one video, or SciPy is not installed.
+        VttdataError: when there are too few questions (`explain_too_few`), or SciPy is not installed.
     """
-    if len({question.video_id for question in questions}) < 2:
-        raise VttdataError("Blind attackers learn from the questions about other videos; give those of several videos.")
-    attacked, is_answered = pair_options(questions)
-    numbers = np.repeat(np.arange(len(questions)), [len(question.options) - 1 for question in questions])
-    rows = [(number, option) for number, question in enumerate(questions) for option in wrong_options(question)]
-    folds = attacked.folds[is_answered]
-    meanings, margins = ATTACKERS.descriptions(), dict[str, Floats]()
-    for name, attacker in load_attackers().items():
-        with contextlib.suppress(AttackerUnavailableError):
-            margins[name] = cross_fit(attacker.differences(attacked)[is_answered], folds, attacker.learn)
-    for name, meaning, learner, differences in _compare(questions, rows):
-        margins[name], meanings[name] = cross_fit(differences, folds, learner), meaning
-    meanings[ENSEMBLE] = f"Logistic regression on the margins of the other {len(margins)}"
-    guesses = {ENSEMBLE: stack_margins(np.array(list(margins.values())), folds)}
-    guesses |= {name: of_fold[folds, np.arange(len(rows))] for name, of_fold in margins.items()}
-    # Sums that are 0 but for the last digits are ties on every machine.
-    right = np.array([answer_questions(values.round(_DIGITS), numbers, len(questions)) for values in guesses.values()])
+    reason = explain_too_few(questions)
+    if reason:
+        raise VttdataError(reason)
+    choices = Choices([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
+    answers = np.array([question.answer for question in questions], dtype=np.int64)
+    scores, _ = try_attackers(load_attackers(), choices, answers)
+    right = np.array([answer_choices(values, choices.starts, answers) for values in scores.values()])
     videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]
-    guessing = float(np.mean([1 / len(question.options) for question in questions]))
+    guessing = float((1 / choices.sizes).mean())
+    meanings = ATTACKERS.descriptions() | {ENSEMBLE: f"What holds of the other {len(scores) - 1} together"}
     groups = _answer_groups(questions, right, videos)
     ensemble, *attacks = [
         QuestionAttack(name, meanings[name], float(values.mean()), interval, guessing, values.tolist(), of_groups)
-        for name, values, interval, of_groups in zip(
-            guesses, right, share_intervals(right, videos), groups, strict=True
-        )
+        for name, values, interval, of_groups in zip(scores, right, share_intervals(right, videos), groups, strict=True)
     ]
     return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))]
-
-
-def _compare(
-    questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]
-) -> Iterator[tuple[str, str, Learner, Matrix]]:
-    """Yield name, meaning, learner and differences of the attackers that see more of a question than two options."""
-    words = [tuple(lower_words(question.question)) for question in questions]
-    pairs = [
-        OptionPair(words[number], questions[number].options, questions[number].answer, row) for number, row in rows
-    ]
-    yield (
-        "place",
-        "Which place among the options is right most often",
-        logistic_regression,
-        _compare_places(questions, rows),
-    )
-    yield "question-only", "Which option the words of the question go with", naive_bayes, compare_by_question(pairs)
-    yield (
-        "question-options",
-        "Which words of an option go with which words of its question",
-        naive_bayes,
-        compare_by_words(pairs),
-    )
-    yield (
-        "question-words",
-        "How many words an option shares with its question",
-        logistic_regression,
-        _compare_questions(questions, rows),
-    )
-    yield (
-        "companions",
-        "Which words are answers beside which words of other options",
-        logistic_regression,
-        _compare_words(questions),
-    )
-    yield (
-        "odd-one-out",
-        "How many words an option shares with the others",
-        logistic_regression,
-        _compare_options(questions, rows),
-    )
 
 
 def _answer_groups(
@@ -215,49 +147,6 @@ def _answer_groups(
         AnsweredGroups(len(groups), float(values.mean()), interval, guessing)
         for values, interval in zip(shares, intervals, strict=True)
     ]
-
-
-def wrong_options(question: MultipleChoice) -> list[int]:
-    """Return the indices of the wrong options."""
-    return [option for option in range(len(question.options)) if option != question.answer]
-
-
-def pair_options(questions: Sequence[MultipleChoice]) -> tuple[AttackedPairs, npt.NDArray[np.bool_]]:
-    """Return all pairs of options, and which of them are an answer and a wrong option, question by question.
-
-    Pairs of wrong options are there so that every option occurs equally often: a count of words over pairs with the
-    answer alone would give it away. Attackers that learn how people write get the answers of other folds.
-    """
-    pairs = [
-        TextPair(question.options[first], question.options[second], question.video_id)
-        for question in questions
-        for first, second in [
-            *((question.answer, option) for option in wrong_options(question)),
-            *itertools.combinations(wrong_options(question), 2),
-        ]
-    ]
-    is_answered = [
-        pair_number < len(question.options) - 1
-        for question in questions
-        for pair_number in range(math.comb(len(question.options), 2))
-    ]
-    folds = AttackedPairs(pairs).folds.tolist()
-    fold_of = {pair.video_id: fold for pair, fold in zip(pairs, folds, strict=True)}
-    answers = [(fold_of[question.video_id], question.options[question.answer]) for question in questions]
-    texts = {fold: [[text] for other, text in answers if other != fold] for fold in set(folds)}
-    in_folds = [TextPair(pair.true, pair.foil, pair.video_id, fold) for pair, fold in zip(pairs, folds, strict=True)]
-    return AttackedPairs(in_folds, texts), np.array(is_answered)
-
-
-def answer_questions(margins: Floats, numbers: Integers, count: int) -> Floats:
-    """Return how far each question is answered: 1, 0, or a share where wrong options are as good as the right one.
-
-    Margins are by how much the right option is preferred to a wrong one, each of the question with this number.
-    """
-    worse = np.bincount(numbers, margins < 0, count)
-    tied = np.bincount(numbers, margins == 0, count)
-    shares: Floats = np.where(worse > 0, 0.0, 1 / (1 + tied))
-    return shares
 
 
 def questions_text(attacks: Sequence[QuestionAttack], count: int) -> str:
@@ -290,61 +179,3 @@ def question_sentence(attacks: Sequence[QuestionAttack], count: int) -> str:
         f"(95 % interval {ensemble.interval[0]:.3f}-{ensemble.interval[1]:.3f}); "
         f"guessing answers {ensemble.guessing:.3f}: {verdict}.{together}"
     )
-
-
-def _compare_places(questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]) -> Floats:
-    """Return 1 in the column of the right option's place, and -1 in that of the wrong one, for each pair."""
-    differences = np.zeros((len(rows), max(len(question.options) for question in questions)))
-    for row, (number, option) in enumerate(rows):
-        differences[row, questions[number].answer] += 1
-        differences[row, option] -= 1
-    return differences
-
-
-def _compare_words(questions: Sequence[MultipleChoice]) -> Matrix:
-    """Return differences of the numbers of pairs of a word of an option and a word of another one."""
-    sides = []
-    for question in questions:
-        options = [lower_words(option) for option in question.options]
-        common = frozenset(options[0]).intersection(*options[1:])
-        own = [[word for word in words if word not in common][:_MAX_COMPARED_WORDS] for words in options]
-        pairs = [
-            [*itertools.product(words, itertools.chain.from_iterable(own[:option] + own[option + 1 :]))]
-            for option, words in enumerate(own)
-        ]
-        sides += [(pairs[question.answer], pairs[option]) for option in wrong_options(question)]
-    return count_differences(sides)
-
-
-def _compare_options(questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]) -> Floats:
-    """Return differences of the mean and the greatest share of words that an option has in common with another one."""
-    shared = []
-    for question in questions:
-        options = [frozenset(lower_words(option)) for option in question.options]
-        shares = [
-            [len(words & others) / max(len(words | others), 1) for others in options[:option] + options[option + 1 :]]
-            for option, words in enumerate(options)
-        ]
-        shared.append([(sum(of_option) / len(of_option), max(of_option)) for of_option in shares])
-    return _difference_columns(questions, rows, shared)
-
-
-def _compare_questions(questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]) -> Floats:
-    """Return differences of the number and the share of words that an option shares with its question."""
-    shared = []
-    for question in questions:
-        question_words = set(lower_words(question.question))
-        options = [lower_words(option) for option in question.options]
-        counts = [sum(word in question_words for word in words) for words in options]
-        shared.append([(count, count / max(len(words), 1)) for count, words in zip(counts, options, strict=True)])
-    return _difference_columns(questions, rows, shared)
-
-
-def _difference_columns(
-    questions: Sequence[MultipleChoice],
-    rows: Sequence[tuple[int, int]],
-    values: Sequence[Sequence[tuple[float, float]]],
-) -> Floats:
-    """Return how much higher two values of the right option are than those of the wrong one of each pair, scaled."""
-    pairs = [(values[number][questions[number].answer], values[number][option]) for number, option in rows]
-    return scaled_columns([[right[which] - wrong[which] for right, wrong in pairs] for which in range(2)])

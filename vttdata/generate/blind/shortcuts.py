@@ -1,44 +1,34 @@
 """Audit of a set of foils for shortcuts: attempts to solve it without any video.
 
-An attacker learns from other videos than those it is tried on. The ensemble stacks all of them, as an adversary would.
+An attacker learns from other videos than those it is tried on, and the ensemble adds up what all of them learned.
 A low accuracy says nothing of attackers that were not tried.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.files.table_formats import align_columns
 from vttdata.generate.blind.accuracy import PairAccuracy, pairwise_accuracy
-from vttdata.generate.blind.attacker import (
-    AttackedPairs,
-    AttackerUnavailableError,
-    Encoder,
-    TextPair,
-    load_attackers,
-)
+from vttdata.generate.blind.attacker import by_features, load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
-from vttdata.generate.blind.learning import (
-    Floats,
-    Integers,
-    cross_fit,
-    nonnegative_logistic_regression,
-    perplexity_margins,
-)
+from vttdata.generate.blind.choices import Choices, Encoder, TextPair, Texts, arrange_pairs, measure_likelihood
+from vttdata.generate.blind.learning import Floats
+from vttdata.generate.blind.trial import ENSEMBLE, try_attackers
 from vttdata.json_types import JsonObject
 from vttdata.statistics.bootstrap import share_intervals
 from vttdata.text.lm import Scorer
 
-ENSEMBLE = "ensemble"
 # Accuracy above which a set counts as open to an attacker, where the whole 95 % interval is above it.
 MAX_ACCURACY = 0.55
 # Half of an interval beyond which a set that is not open has too few pairs to tell.
@@ -47,8 +37,6 @@ MAX_HALF_WIDTH = 0.05
 HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it decides", "learned from")
 
 _OF_PAIRS = "pairs of other videos"
-_MAX_SCALED_MARGIN = 3.0
-_DIGITS = 9
 _SAMPLED_PAIRS = 100
 # First words of the Unicode names of letters of scripts that put no spaces between words.
 # First word of the names of letters of a script without spaces between words -> language; Japanese has Han letters too.
@@ -142,8 +130,7 @@ def audit_shortcuts(
     """Let every blind attacker try a set, and their ensemble.
 
     Whoever has the set may learn how people write from the true texts of its pairs, whatever else there is to read. So
-    attackers that read learn from these, and, where there are others, from those as well, each by itself; of both the
-    one is reported that is right more often. The ensemble is stacked for each, too.
+    attackers that read learn from these, and, where there are others, from those as well.
 
     Args:
         pairs: the set.
@@ -162,39 +149,42 @@ def audit_shortcuts(
             text twice, or texts without spaces between words; or when SciPy is not installed.
     """
     check_pairs(pairs)
-    sources = {f"{_OF_PAIRS} and their true texts": AttackedPairs(pairs, None, encoder)}
+    corpus = None if texts is None else {fold: Texts(of_fold) for fold, of_fold in texts.items()}
+    choices, answers = arrange_pairs(pairs, texts=corpus, encoder=encoder)
+    attackers = load_attackers()
+    judges = {name: by_features(functools.partial(_judge, model)) for name, model in (models or {}).items()}
+    trial = try_attackers({**attackers, **judges}, choices, answers, watch=watch)
+    read = f"{_OF_PAIRS} and their true texts"
     if texts is not None:
-        videos = sum(map(len, texts.values()))
-        sources[f"{_OF_PAIRS}, texts of {videos:,} other videos"] = AttackedPairs(pairs, texts, encoder)
-    by_source: dict[str, list[_Guess]] = {source: [] for source in sources}
-    unavailable: dict[str, Attack] = {}
-    meanings = _describe_attackers()
-    for name, attacker in watch([*load_attackers().items()], "attackers"):
-        guess = None
-        for source, attacked in sources.items():
-            if guess is None or attacker.reads_texts:
-                try:
-                    margins = cross_fit(attacker.differences(attacked), attacked.folds, attacker.learn)
-                except AttackerUnavailableError as error:
-                    unavailable[name] = Attack(
-                        name, meanings[name], PairAccuracy(0, 0, 0), (0.0, 0.0), source, str(error)
-                    )
-                    continue
-                guess = _Guess(name, meanings[name], source if attacker.reads_texts else _OF_PAIRS, margins)
-            by_source[source].append(guess)
-    attacked = next(iter(sources.values()))
-    for name, model in (models or {}).items():
-        margin = perplexity_margins([pair.true for pair in pairs], [pair.foil for pair in pairs], model)
-        margins = np.tile(margin, (int(attacked.folds.max()) + 1, 1))
-        judge = _Guess(name, "Which text is likelier by this model", "nothing of this set", margins)
-        for members in by_source.values():
-            members.append(judge)
-    ensembles = [_stack(members, attacked.folds, source) for source, members in by_source.items()]
+        read += f", texts of {sum(map(len, texts.values())):,} other videos"
+    described = _describe_attackers() | dict.fromkeys(judges, "Which text is likelier by this model")
+    described[ENSEMBLE] = f"What holds of the other {len(trial.scores) - 1} together"
+    sources = {name: read for name, attacker in attackers.items() if attacker.reads_texts} | {ENSEMBLE: read}
+    margins = {
+        name: scores[choices.starts + answers] - scores[choices.starts + 1 - answers]
+        for name, scores in trial.scores.items()
+    }
+    videos = np.unique([pair.video_id for pair in pairs], return_inverse=True)[1]
+    intervals = share_intervals((np.sign(list(margins.values())) + 1) / 2, videos)
     attacks = keep_worst(
-        _judge([*ensembles, *itertools.chain.from_iterable(by_source.values())], attacked.folds, attacked.videos)
+        Attack(
+            name,
+            described[name],
+            pairwise_accuracy(of_pairs, np.zeros(len(pairs))),
+            interval,
+            sources.get(name, _OF_PAIRS),
+        )
+        for (name, of_pairs), interval in zip(margins.items(), intervals, strict=True)
     )
-    tried = {attack.name for attack in attacks}
-    return [*attacks, *(attack for name, attack in unavailable.items() if name not in tried)]
+    unavailable = [
+        Attack(name, described[name], PairAccuracy(0, 0, 0), (0.0, 0.0), unavailable=why)
+        for name, why in trial.unavailable.items()
+    ]
+    return [*attacks, *unavailable]
+
+
+def _judge(model: Scorer, choices: Choices) -> Floats:
+    return measure_likelihood(choices, model)[:, None]
 
 
 def add_published(attacks: Sequence[Attack], published: Sequence[Attack]) -> list[Attack]:
@@ -213,24 +203,6 @@ def _describe_attackers() -> dict[str, str]:
     return meanings
 
 
-def _stack(members: Sequence[_Guess], folds: Integers, source: str) -> _Guess:
-    """Return the guess of the ensemble of some members that learned from one source."""
-    stacked = stack_margins(np.array([member.margins for member in members]), folds)
-    meaning = f"Logistic regression on the margins of the other {len(members)}"
-    return _Guess(ENSEMBLE, meaning, source, np.tile(stacked, (len(members[0].margins), 1)))
-
-
-def _judge(guesses: Sequence[_Guess], folds: Integers, videos: Integers) -> list[Attack]:
-    """Return the attacks that guesses are, each pair guessed by what was learned without its fold."""
-    # Sums that are 0 but for the last digits are ties on every machine.
-    margins = np.array([guess.margins[folds, np.arange(len(folds))] for guess in guesses]).round(_DIGITS)
-    intervals = share_intervals((np.sign(margins) + 1) / 2, videos)
-    return [
-        Attack(guess.name, guess.meaning, pairwise_accuracy(row, np.zeros(len(folds))), interval, guess.learned_from)
-        for guess, row, interval in zip(guesses, margins, intervals, strict=True)
-    ]
-
-
 def keep_worst(attacks: Iterable[Attack]) -> list[Attack]:
     """Return of each attacker the attack that is right most often, the ensemble first, then by accuracy and name."""
     worst: dict[str, Attack] = {}
@@ -238,15 +210,6 @@ def keep_worst(attacks: Iterable[Attack]) -> list[Attack]:
         if attack.name not in worst or attack.accuracy > worst[attack.name].accuracy:
             worst[attack.name] = attack
     return sorted(worst.values(), key=lambda attack: (attack.name != ENSEMBLE, -attack.accuracy, attack.name))
-
-
-class _Guess(NamedTuple):
-    """Margins of an attacker: folds x pairs, each by what was learned for a fold."""
-
-    name: str
-    meaning: str
-    learned_from: str
-    margins: Floats
 
 
 def check_pairs(pairs: Sequence[TextPair]) -> None:
@@ -267,21 +230,6 @@ def check_pairs(pairs: Sequence[TextPair]) -> None:
             f"The texts are {language}, whose script has no spaces between words, and blind attackers compare words; "
             "separate the words by spaces."
         )
-
-
-def stack_margins(margins: Floats, folds: Integers) -> Floats:
-    """Return the margins of a logistic regression on those of several attackers, without weights below 0.
-
-    What it learns for a fold comes from margins (attackers x folds x pairs; see `cross_fit`) that nothing of the fold
-    has gone into.
-    """
-    stacked = np.zeros(len(folds))
-    for fold in range(margins.shape[1]):
-        of_fold = margins[:, fold].T
-        scale = np.sqrt((of_fold[folds != fold] ** 2).mean(axis=0))
-        scaled = np.clip(of_fold / np.where(scale > 0, scale, 1), -_MAX_SCALED_MARGIN, _MAX_SCALED_MARGIN)
-        stacked[folds == fold] = scaled[folds == fold] @ nonnegative_logistic_regression(scaled[folds != fold])
-    return stacked
 
 
 def attack_rows(attacks: Sequence[Attack]) -> list[tuple[str, ...]]:

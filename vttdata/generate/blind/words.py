@@ -1,9 +1,12 @@
-"""Words of a text, and the words by which two texts differ."""
+"""Words of a text, and the words by which several texts differ."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
 
@@ -13,17 +16,18 @@ def lower_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def list_surplus_words(words: Sequence[str], others: Sequence[str]) -> list[tuple[str, int]]:
-    """List the words that a text has more often than another one, each with its index in the text."""
-    surplus = dict.fromkeys(words, 0)
-    for word in words:
-        surplus[word] += 1
-    for word in others:
-        if word in surplus:
-            surplus[word] -= 1
-    listed = []
-    for index, word in enumerate(words):
-        if surplus[word] > 0:
-            surplus[word] -= 1
-            listed.append((word, index))
-    return listed
+def list_own_words(texts: Sequence[Sequence[str]]) -> Iterator[list[tuple[str, int]]]:
+    """Yield for each text, given as words, those that not all texts have as often, each with its index in the text."""
+    common = functools.reduce(Counter.__and__, map(Counter, texts))
+    for words in texts:
+        left, own = Counter(words) - common, []
+        for index, word in enumerate(words):
+            if left[word] > 0:
+                left[word] -= 1
+                own.append((word, index))
+        yield own
+
+
+def count_shared_start(texts: Iterable[Sequence[str]]) -> int:
+    """Return how many words, or characters, all texts begin with."""
+    return sum(1 for _ in itertools.takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False)))

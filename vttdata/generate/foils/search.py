@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vttdata.generate.blind.attacker import AttackedPairs, TextPair
 from vttdata.generate.blind.attackers.cooccurrence import measure_association
-from vttdata.generate.blind.attackers.linear_classifier import compare_ngrams
+from vttdata.generate.blind.attackers.linear_classifier import count_ngrams
 from vttdata.generate.blind.attackers.position import count_by_section
 from vttdata.generate.blind.attackers.word_pairs import pair_words
-from vttdata.generate.blind.learning import Floats, logistic_regression
+from vttdata.generate.blind.choices import TextPair, Texts, arrange_pairs
+from vttdata.generate.blind.learning import Floats, Integers, choice_regression
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.edits import EditFinder
 from vttdata.generate.foils.questions import balance_questions
@@ -45,6 +45,8 @@ _MIN_LEARNED_PAIRS_OF_QUESTIONS = 100
 _MIN_ASSOCIATION_CORRELATION = 1 / 3
 # Of videos, for the adversary.
 _FOLDS = 5
+# Below this numbers are no numbers but rounding errors.
+_MIN_SCALE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +195,13 @@ class Adversary:
         from scipy import sparse
 
         # Pairs are measured once, for all choices among them.
-        attacked = AttackedPairs([*pairs, *earlier])
-        scale = np.sqrt((numbers**2).mean(axis=0))
-        self._differences = [measure(attacked) for measure in (pair_words, compare_ngrams, count_by_section)]
+        choices, answers = arrange_pairs([*pairs, *earlier])
+        self._true = choices.starts + answers
+        self._features = [choices.features(describe) for describe in (pair_words, count_ngrams, count_by_section)]
+        scaled = numbers / np.maximum(np.sqrt((numbers**2).mean(axis=0)), _MIN_SCALE)
+        signs = np.where(np.arange(2 * len(pairs)) == np.repeat(self._true[: len(pairs)], 2), 0.5, -0.5)
         # Sparse, since the threads of BLAS decide the last digits of products of dense matrices.
-        self._differences.append(sparse.csr_matrix(numbers / np.where(scale > 0, scale, 1)))
+        self._features.append(sparse.csr_matrix(np.repeat(scaled, 2, axis=0) * signs[:, None]))
         self._earlier, self._min_pairs = len(earlier), min_pairs
         self._folds = np.array([stable_hash("adversary", pair.video_id) % _FOLDS for pair in pairs])
 
@@ -206,12 +210,15 @@ class Adversary:
         if len(chosen) + self._earlier < self._min_pairs:
             return
         of_fold = [np.flatnonzero(self._folds == fold) for fold in range(_FOLDS)]
-        for differences in self._differences:
+        for features in self._features:
             margins = np.zeros(len(self._folds))
             for indices in of_fold:
-                earlier = np.arange(len(self._folds), differences.shape[0])
+                earlier = np.arange(len(self._folds), features.shape[0] // 2)
                 training = np.concatenate([np.setdiff1d(chosen, indices).astype(np.int64), earlier])
-                margins[indices] = differences[indices] @ logistic_regression(differences[training])
+                rows = (2 * training[:, None] + np.arange(2)).ravel()
+                starts: Integers = 2 * np.arange(len(training))
+                scores = features @ choice_regression(features[rows], starts, starts + self._true[training] % 2)
+                margins[indices] = scores[self._true[indices]] - scores[self._true[indices] ^ 1]
             yield margins
 
 
@@ -224,7 +231,10 @@ def measure_associations(
     so little that even their mean has more noise than signal, nothing can be balanced but noise. The numbers of the two
     lists are combined by `combine_margins`.
     """
-    first, second = (measure_association(AttackedPairs(pairs, {0: of_videos})).T for of_videos in texts)
+    choices, answers = arrange_pairs(pairs)
+    true = choices.starts + answers
+    measured = [measure_association(Texts(of_videos), choices) for of_videos in texts]
+    first, second = ((columns[true] - columns[true ^ 1]).T for columns in measured)
     columns = [
         combine_margins(*margins)
         for margins in zip(first, second, strict=True)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, takewhile
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker
+from vttdata.generate.blind.attacker import by_features
+from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.words import count_shared_start
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -23,29 +25,33 @@ _LENGTHS = range(2, 6)
 _NORM = 3.0
 
 
-def compare_characters(attacked: AttackedPairs) -> Matrix:
-    """Return how many more of each n-gram of lower-cased characters the true text has, the rows of equal length.
+def count_characters(choices: Choices) -> Matrix:
+    """Return how often each n-gram of lower-cased characters occurs in an option, less what all options have.
 
     N-grams within words, of each word with a space on either side, are told apart from those across words, of the text
-    as it is, spaces at its ends included. Those of a single pair are left out.
+    as it is, spaces at its ends included. Those of a single choice are left out, and the rows of a choice are scaled to
+    one length.
 
     Raises:
         VttdataError: when SciPy is not installed.
     """
     from scipy import sparse
 
-    parts = [differing_parts(pair.true.lower(), pair.foil.lower()) for pair in attacked.pairs]
-    numbers = {sides: number for number, sides in enumerate(dict.fromkeys(parts))}
-    texts = [text for sides in numbers for text in sides]
-    words = [[f" {word} " for word in text.split()] for text in texts]
-    owners = np.arange(len(texts))
-    within = _count_ngrams(list(chain.from_iterable(words)), np.repeat(owners, [*map(len, words)]), len(texts))
-    counts = sparse.hstack([_count_ngrams(texts, owners, len(texts)), within], "csr")
-    differences = (counts[0::2] - counts[1::2])[[numbers[sides] for sides in parts]]
-    differences.eliminate_zeros()
-    squares = np.asarray(differences.multiply(differences).sum(axis=1)).ravel()
-    weighted = sparse.diags(_NORM / np.sqrt(np.maximum(squares, 1))) @ differences
-    return weighted[:, np.bincount(differences.indices, minlength=differences.shape[1]) > 1]
+    parts = [differing_parts([text.lower() for text in item.options]) for item in choices.items]
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(chain.from_iterable(parts)))}
+    words = [[f" {word} " for word in text.split()] for text in numbers]
+    owners = np.arange(len(numbers))
+    within = _count_ngrams(list(chain.from_iterable(words)), np.repeat(owners, [*map(len, words)]), len(numbers))
+    counts = sparse.hstack([_count_ngrams(list(numbers), owners, len(numbers)), within], "csr")
+    counts = counts[[numbers[text] for of_choice in parts for text in of_choice]].astype(float)
+    member = sparse.csr_matrix((np.ones(len(choices.owners)), (choices.owners, np.arange(len(choices.owners)))))
+    sums = member @ counts
+    squares = np.asarray(counts.multiply(counts).sum(axis=1)).ravel()
+    spread = np.bincount(choices.owners, squares) - np.asarray(sums.multiply(sums).sum(axis=1)).ravel() / choices.sizes
+    # Twice the mean square is the squared length of the difference of two options.
+    lengths = np.sqrt(np.maximum(2 * spread / (choices.sizes - 1), 1))
+    occurs = np.bincount(sums.indices, minlength=counts.shape[1]) > 1
+    return (sparse.diags(_NORM / lengths[choices.owners]) @ counts[:, occurs]).tocsr()
 
 
 def _count_ngrams(pieces: Sequence[str], owners: npt.NDArray[np.int64], number: int) -> sparse.csr_matrix:
@@ -68,22 +74,18 @@ def _count_ngrams(pieces: Sequence[str], owners: npt.NDArray[np.int64], number: 
     return sparse.hstack(blocks, "csr")
 
 
-def differing_parts(text: str, other: str) -> tuple[str, str]:
-    """Return two texts without the beginning and the end that they share, but for what n-grams of the rest may need.
+def differing_parts(texts: Sequence[str]) -> list[str]:
+    """Return texts without the beginning and the end that all share, but for what n-grams of the rest may need.
 
     That is so many characters and whole words.
     """
-    start = _shared_length(text, other)
-    start = text.rfind(" ", 0, max(0, start - _LENGTHS[-1] + 1)) + 1
-    rest, other_rest = text[start:], other[start:]
-    same = _shared_length(rest[::-1], other_rest[::-1])
-    end = rest.find(" ", len(rest) - same + _LENGTHS[-1] - 1) if same >= _LENGTHS[-1] else -1
-    left_out = len(rest) - end if end >= 0 else 0
-    return rest[: len(rest) - left_out], other_rest[: len(other_rest) - left_out]
+    start = count_shared_start(texts)
+    start = texts[0].rfind(" ", 0, max(0, start - _LENGTHS[-1] + 1)) + 1
+    rest = [text[start:] for text in texts]
+    same = count_shared_start(text[::-1] for text in rest)
+    end = rest[0].find(" ", len(rest[0]) - same + _LENGTHS[-1] - 1) if same >= _LENGTHS[-1] else -1
+    left_out = len(rest[0]) - end if end >= 0 else 0
+    return [text[: len(text) - left_out] for text in rest]
 
 
-def _shared_length(text: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False)))
-
-
-ATTACKER = BlindAttacker(compare_characters)
+ATTACKER = by_features(count_characters)

@@ -1,13 +1,15 @@
-"""Pointwise mutual information of the swapped words and all other words of the text, near or far."""
+"""Pointwise mutual information of the words by which the texts differ and all those that they share."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker, scaled_columns
+from vttdata.generate.blind.attacker import by_texts
+from vttdata.generate.blind.choices import Choices, Texts
 from vttdata.generate.blind.learning import Floats, Integers
 
 if TYPE_CHECKING:
@@ -20,41 +22,40 @@ _SMOOTHING = 1.0
 _FREQUENT_WORDS = 100
 
 
-def measure_association(attacked: AttackedPairs) -> Floats:
-    """Return how much more the true words than the false ones go with the shared words.
+def measure_association(texts: Texts, choices: Choices) -> Floats:
+    """Return how much an option's own words go with the words that all options of its choice share.
 
     The columns are means of pointwise mutual information with the frequent and with the other shared words, counted in
     single texts and in all texts of a video.
     """
-    margins = np.zeros((4, len(attacked.pairs)))
-    for group, videos in attacked.training_texts():
-        tried = np.flatnonzero(group).tolist()
-        ids: dict[str, int] = {}
-        terms = [
-            (index, sign / len(side) / max(1, len(attacked.shared[index])), ids.setdefault(word, len(ids)), shared)
-            for index in tried
-            for side, sign in zip(attacked.surplus[index], (1, -1), strict=True)
-            for word, _ in side
-            for shared in attacked.shared[index]
-        ]
-        if not terms:
-            continue
-        swapped = len(ids)
-        others = np.array([ids.setdefault(word, len(ids)) for *_, word in terms], dtype=np.int64)
-        index, weights, words = (np.array(column) for column in zip(*[term[:3] for term in terms], strict=True))
-        cut = [[{ids[word] for word in attacked.cut(text) if word in ids} for text in texts] for texts in videos]
-        singly = [words for texts in cut for words in texts]
-        together = [set().union(*texts) for texts in cut]
-        for level, texts in enumerate((singly, together)):
-            counts = _count(texts, len(ids))
-            information = _mutual_information(counts, swapped, words, others)
-            totals = np.asarray(counts.sum(axis=0)).ravel()
-            frequent = totals[others] >= np.sort(totals)[-_FREQUENT_WORDS:][0]
-            for offset, chosen in enumerate((frequent, ~frequent)):
-                margins[2 * level + offset] += np.bincount(
-                    index[chosen], (weights * information)[chosen], minlength=len(attacked.pairs)
-                )
-    return scaled_columns(margins.tolist())
+    association = np.zeros((len(choices.owners), 4))
+    ids: dict[str, int] = {}
+    rows = itertools.count()
+    terms = [
+        (row, 1 / len(own) / max(1, len(shared)), ids.setdefault(word, len(ids)), other)
+        for sides, shared in zip(choices.own_words, choices.shared_words, strict=True)
+        for own, row in zip(sides, rows, strict=False)
+        for word, _ in own
+        for other in shared
+    ]
+    if not terms:
+        return association
+    swapped = len(ids)
+    others = np.array([ids.setdefault(word, len(ids)) for *_, word in terms], dtype=np.int64)
+    index, weights, words = (np.array(column) for column in zip(*[term[:3] for term in terms], strict=True))
+    known = [[{ids[word] for word in words if word in ids} for words in of_video] for of_video in texts.words]
+    singly = [words for of_video in known for words in of_video]
+    together = [set().union(*of_video) for of_video in known]
+    for level, counted in enumerate((singly, together)):
+        counts = _count(counted, len(ids))
+        information = _mutual_information(counts, swapped, words, others)
+        totals = np.asarray(counts.sum(axis=0)).ravel()
+        frequent = totals[others] >= np.sort(totals)[-_FREQUENT_WORDS:][0]
+        for offset, chosen in enumerate((frequent, ~frequent)):
+            association[:, 2 * level + offset] = np.bincount(
+                index[chosen], (weights * information)[chosen], minlength=len(association)
+            )
+    return association
 
 
 def _count(texts: Sequence[set[int]], words: int) -> sparse.csr_matrix:
@@ -76,4 +77,4 @@ def _mutual_information(counts: sparse.csr_matrix, swapped: int, words: Integers
     return information
 
 
-ATTACKER = BlindAttacker(measure_association, reads_texts=True)
+ATTACKER = by_texts(measure_association)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker, scaled_columns
-from vttdata.generate.blind.learning import Floats
+import numpy as np
+
+from vttdata.generate.blind.attacker import by_features
+from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.learning import Floats, rank_rows
 
 
-def measure_lengths(attacked: AttackedPairs) -> Floats:
-    """Return differences of lengths, and their signs."""
-    columns = [
-        [len(true) - len(foil) for true, foil in attacked.words],
-        [len(pair.true) - len(pair.foil) for pair in attacked.pairs],
-        [len(set(true)) - len(set(foil)) for true, foil in attacked.words],
+def measure_lengths(choices: Choices) -> Floats:
+    """Return lengths, and their ranks among the options."""
+    lengths = [
+        (len(words), len(text), len(set(words)))
+        for item, of_options in zip(choices.items, choices.words, strict=True)
+        for text, words in zip(item.options, of_options, strict=True)
     ]
-    signs = [[(value > 0) - (value < 0) for value in column] for column in columns]
-    return scaled_columns([*columns, *signs])
+    columns = np.array(lengths, dtype=float)
+    return np.hstack([columns, rank_rows(columns, choices.starts)])
 
 
-ATTACKER = BlindAttacker(measure_lengths)
+ATTACKER = by_features(measure_lengths)

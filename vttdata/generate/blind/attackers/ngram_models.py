@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from vttdata.generate.blind.attacker import AttackedPairs, AttackerUnavailableError, BlindAttacker, scaled_columns
-from vttdata.generate.blind.learning import Floats, perplexity_margins
-from vttdata.generate.blind.words import lower_words
-from vttdata.text.lm import NgramModel
+from vttdata.generate.blind.attacker import by_texts
+from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Texts, measure_likelihood
+from vttdata.generate.blind.learning import Floats
 
 _ORDERS = (2, 3, 4)
 
 
-def score_by_ngrams(attacked: AttackedPairs) -> Floats:
-    """Return the log perplexity of the foil less that of the true text, by each model."""
-    margins = np.zeros((len(_ORDERS), len(attacked.pairs)))
-    for group, videos in attacked.training_texts():
-        texts = [text for texts in videos for text in texts]
-        if not any(lower_words(text) for text in texts):
-            raise AttackerUnavailableError("the texts to learn from have no words")
-        tried = [attacked.pairs[index] for index in np.flatnonzero(group).tolist()]
-        for row, order in enumerate(_ORDERS):
-            model = NgramModel.train(texts, order=order)
-            margins[row, group] = perplexity_margins(
-                [pair.true for pair in tried], [pair.foil for pair in tried], model
-            )
-    return scaled_columns(margins.tolist())
+def score_by_ngrams(texts: Texts, choices: Choices) -> Floats:
+    """Return the mean log probability of a word of each option by each model."""
+    if not texts.frequencies:
+        raise AttackerUnavailableError("the texts to learn from have no words")
+    return np.column_stack([measure_likelihood(choices, texts.model(order)) for order in _ORDERS])
 
 
-ATTACKER = BlindAttacker(score_by_ngrams, reads_texts=True)
+ATTACKER = by_texts(score_by_ngrams)

@@ -1,23 +1,24 @@
-"""Which of the same two words was the foil in other videos."""
+"""Which of the same two words was right in other videos."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker
-from vttdata.generate.blind.learning import sparse_matrix
+from vttdata.generate.blind.attacker import by_features
+from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.learning import naive_bayes, sparse_matrix
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def count_swaps(attacked: AttackedPairs) -> Matrix:
-    """Return for each two words, in alphabetical order, 1 if the first is the true one and -1 if it is the foil."""
+def count_swaps(choices: Choices) -> Matrix:
+    """Return 1 for each two options, known by their own words, of which this one is the first or the second."""
     rows = []
-    for true, foil in attacked.surplus:
-        sides = [" ".join(word for word, _ in side) for side in (true, foil)]
-        rows.append({tuple(sorted(sides)): 1 if sides[0] < sides[1] else -1} if sides[0] != sides[1] else {})
+    for sides in choices.own_words:
+        texts = [" ".join(word for word, _ in own) for own in sides]
+        rows += [{(text, other): 1 for other in texts if other != text} for text in texts]
     return sparse_matrix(rows)
 
 
-ATTACKER = BlindAttacker(count_swaps, learner="naive Bayes")
+ATTACKER = by_features(count_swaps, naive_bayes)

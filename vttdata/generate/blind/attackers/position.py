@@ -1,30 +1,26 @@
-"""How often each of the swapped words was a foil in this fifth of a text."""
+"""How often each word by which the texts differ was right in this fifth of a text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker
-from vttdata.generate.blind.learning import count_differences
+from vttdata.generate.blind.attacker import by_features
+from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.learning import count_features, naive_bayes
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
-
 _SECTIONS = 5
 
 
-def count_by_section(attacked: AttackedPairs) -> Matrix:
-    """Return for each word and fifth of a text how many more the true text has there."""
-
-    def sections(side: Sequence[tuple[str, int]], length: int) -> list[tuple[str, int]]:
-        return [(word, index * _SECTIONS // length) for word, index in side]
-
-    return count_differences(
-        (sections(true, len(words)), sections(foil, len(foil_words)))
-        for (true, foil), (words, foil_words) in zip(attacked.surplus, attacked.words, strict=True)
+def count_by_section(choices: Choices) -> Matrix:
+    """Return how often an option has each word of its own in each fifth."""
+    return count_features(
+        [(word, index * _SECTIONS // len(words)) for word, index in own]
+        for options, sides in zip(choices.words, choices.own_words, strict=True)
+        for words, own in zip(options, sides, strict=True)
     )
 
 
-ATTACKER = BlindAttacker(count_by_section, learner="naive Bayes")
+ATTACKER = by_features(count_by_section, naive_bayes)

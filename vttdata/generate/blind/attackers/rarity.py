@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker, scaled_columns
-from vttdata.generate.blind.learning import Floats
+from vttdata.generate.blind.attacker import by_texts
+from vttdata.generate.blind.choices import Choices, Texts
+from vttdata.generate.blind.learning import Floats, rank_rows
 
 
-def measure_rarity(attacked: AttackedPairs) -> Floats:
-    """Return differences of log frequencies, in training texts and in the set, with their signs."""
-    in_set = Counter(word for sides in attacked.words for side in sides for word in side)
-    training = [Counter[str]()] * len(attacked.pairs)
-    for (group, _), frequency in zip(attacked.training_texts(), attacked.video_frequencies, strict=True):
-        for index in np.flatnonzero(group).tolist():
-            training[index] = frequency
+def measure_rarity(texts: Texts, choices: Choices) -> Floats:
+    """Return the mean log frequency of an option's own words in texts, and its rank."""
+    return _measure(choices, texts.frequencies)
 
-    def log_frequency(side: Sequence[tuple[str, int]], counts: Counter[str]) -> float:
-        return math.fsum(math.log(counts[word] + 1) for word, _ in side) / max(1, len(side))
 
-    columns = [
+def measure_rarity_in_set(choices: Choices) -> Floats:
+    """Return the mean log frequency of an option's own words in all options of the set, and its rank."""
+    return _measure(choices, Counter(word for options in choices.words for words in options for word in words))
+
+
+def _measure(choices: Choices, frequencies: Mapping[str, int]) -> Floats:
+    column = np.array(
         [
-            log_frequency(true, counts) - log_frequency(foil, counts)
-            for (true, foil), counts in zip(attacked.surplus, frequencies, strict=True)
+            [math.fsum(math.log(frequencies.get(word, 0) + 1) for word, _ in own) / max(1, len(own))]
+            for sides in choices.own_words
+            for own in sides
         ]
-        for frequencies in (training, [in_set] * len(attacked.pairs))
-    ]
-    return scaled_columns([*columns, *np.sign(columns).tolist()])
+    )
+    return np.hstack([column, rank_rows(column, choices.starts)])
 
 
-ATTACKER = BlindAttacker(measure_rarity, reads_texts=True)
+ATTACKER = by_texts(measure_rarity, measure_rarity_in_set)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker
+from vttdata.generate.blind.attacker import by_features
+from vttdata.generate.blind.choices import Choices
 from vttdata.generate.blind.learning import sparse_matrix
 
 if TYPE_CHECKING:
@@ -70,27 +71,29 @@ def edit_once(word: str) -> Iterator[str]:
                 yield before + letter + after[1:]
 
 
-def compare_forms(attacked: AttackedPairs) -> Matrix:
-    """Return how much more of each property the true text has."""
+def describe_forms(choices: Choices) -> Matrix:
+    """Return the properties of the form of options, and whether an option has more or less of each than their mean."""
     videos: dict[str, set[str]] = {}
-    for pair in attacked.pairs:
-        videos.setdefault(pair.video_id, set()).update(attacked.cut(pair.true), attacked.cut(pair.foil))
+    for item, options in zip(choices.items, choices.words, strict=True):
+        videos.setdefault(item.video_id, set()).update(*options)
     known = Counter(word for words in videos.values() for word in words)
-    for frequency in attacked.video_frequencies if attacked.texts is not None else ():
-        known.update(frequency)
     forms: dict[str, dict[str, float]] = {}
-    for text in {text for pair in attacked.pairs for text in (pair.true, pair.foil)}:
-        form = forms[text] = {}
-        for name, value in describe_form(text, attacked.cut(text), known):
-            form[name] = form.get(name, 0) + value
     rows = []
-    for pair in attacked.pairs:
-        row = dict(forms[pair.true])
-        for name, value in forms[pair.foil].items():
-            row[name] = row.get(name, 0) - value
-        differences = {name: value for name, value in row.items() if abs(value) > 1e-9}
-        rows.append(differences | {f"sign of {name}": np.sign(value) for name, value in differences.items()})
+    for item, options in zip(choices.items, choices.words, strict=True):
+        for text, words in zip(item.options, options, strict=True):
+            if text not in forms:
+                form = forms[text] = {}
+                for name, value in describe_form(text, words, known):
+                    form[name] = form.get(name, 0) + value
+        sums: dict[str, float] = {}
+        for text in item.options:
+            for name, value in forms[text].items():
+                sums[name] = sums.get(name, 0) + value
+        for text in item.options:
+            form, number = forms[text], len(item.options)
+            signs = {name: np.sign(round(form.get(name, 0) * number - total, 9)) for name, total in sums.items()}
+            rows.append(form | {f"sign of {name}": sign for name, sign in signs.items() if sign})
     return sparse_matrix(rows)
 
 
-ATTACKER = BlindAttacker(compare_forms, reads_texts=True)
+ATTACKER = by_features(describe_forms)

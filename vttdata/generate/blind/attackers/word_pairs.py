@@ -1,26 +1,24 @@
-"""Logistic regression on pairs of a swapped word and any other word of the text."""
+"""Logistic regression on pairs of a word by which the texts differ and a word that they share."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker
+from vttdata.generate.blind.attacker import by_features
+from vttdata.generate.blind.choices import Choices
 from vttdata.generate.blind.learning import sparse_matrix
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def pair_words(attacked: AttackedPairs) -> Matrix:
-    """Return +1 for each true word with each shared one, and -1 for each false word; scaled by the number of words."""
+def pair_words(choices: Choices) -> Matrix:
+    """Return 1 for each word of an option's own with each shared one, scaled by the number of shared words."""
     rows = []
-    for (true, foil), shared in zip(attacked.surplus, attacked.shared, strict=True):
+    for sides, shared in zip(choices.own_words, choices.shared_words, strict=True):
         weight = 1 / max(1, len(shared)) ** 0.5
-        row: dict[tuple[str, str], float] = {}
-        for side, sign in ((true, weight), (foil, -weight)):
-            row |= {(word, other): sign for word, _ in side for other in shared}
-        rows.append(row)
+        rows += [{(word, other): weight for word, _ in own for other in shared} for own in sides]
     return sparse_matrix(rows)
 
 
-ATTACKER = BlindAttacker(pair_words)
+ATTACKER = by_features(pair_words)

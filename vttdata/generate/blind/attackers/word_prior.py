@@ -1,21 +1,20 @@
-"""How often each of the swapped words was a foil."""
+"""How often each of the words by which the texts differ was right."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vttdata.generate.blind.attacker import AttackedPairs, BlindAttacker
-from vttdata.generate.blind.learning import count_differences
+from vttdata.generate.blind.attacker import by_features
+from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.learning import count_features, naive_bayes
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def count_words(attacked: AttackedPairs) -> Matrix:
-    """Return for each word how many more the true text has."""
-    return count_differences(
-        ([word for word, _ in true], [word for word, _ in foil]) for true, foil in attacked.surplus
-    )
+def count_words(choices: Choices) -> Matrix:
+    """Return how often an option has each word of its own."""
+    return count_features([word for word, _ in own] for sides in choices.own_words for own in sides)
 
 
-ATTACKER = BlindAttacker(count_words, learner="naive Bayes")
+ATTACKER = by_features(count_words, naive_bayes)

@@ -1,0 +1,273 @@
+"""Choices between texts, as blind attackers see them: what is tried has no answers, and what is learned from has.
+
+A pair of a true and a false text is a choice between two options in an order that says nothing; a multiple-choice
+question is a choice between its options. `Choices` have no answers. `Examples` are choices of other videos with their
+answers, and what an attacker has learned from them is a function of `Choices`, so that no answer of what is tried can
+reach what is learned.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.errors import VttdataError
+from vttdata.generate.blind.words import list_own_words, lower_words
+from vttdata.text.lm import NgramModel, Scorer
+
+if TYPE_CHECKING:
+    from vttdata.generate.blind.learning import Floats, Integers, Matrix
+
+# Vectors of texts, one row each, by a sentence encoder.
+Encoder = Callable[[Sequence[str]], npt.NDArray[np.generic]]
+
+_FOLDS = 5
+
+
+class AttackerUnavailableError(VttdataError):
+    """Set that an attacker cannot try; the message gives the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPair:
+    """True and false text about one video; nothing that is learned from a pair is tried on its video.
+
+    `fold` tells which texts may train language models that try this pair, where there are several sets of texts.
+    """
+
+    true: str
+    foil: str
+    video_id: str
+    fold: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Texts about one video of which one is right; which one is not said.
+
+    Fields:
+        options: the texts, two or more.
+        video_id: nothing that is learned from a choice is tried on its video.
+        question: what is asked; empty where the options are captions.
+        group: what it shares with choices that it belongs together with.
+        fold: which of several sets of texts of other videos may train models that try this choice.
+        has_places: whether the order of the options is that in which people see them.
+    """
+
+    options: tuple[str, ...]
+    video_id: str
+    question: str = ""
+    group: str | None = None
+    fold: int = 0
+    has_places: bool = True
+
+
+class Texts:
+    """Right texts of videos, those of one video together, from which language can be learned."""
+
+    def __init__(self, videos: Sequence[Sequence[str]]) -> None:
+        self.videos = videos
+        self._models: dict[int, NgramModel] = {}
+        self._read: dict[tuple[Callable[[Texts, Choices], Floats], bytes], Floats] = {}
+
+    @functools.cached_property
+    def words(self) -> list[list[list[str]]]:
+        """Words of the texts in lower case, by video."""
+        return [[lower_words(text) for text in texts] for texts in self.videos]
+
+    @functools.cached_property
+    def frequencies(self) -> Counter[str]:
+        """Number of videos whose texts have each word."""
+        return Counter(word for texts in self.words for word in {word for words in texts for word in words})
+
+    def remember(self, read: Callable[[Texts, Choices], Floats], choices: Choices) -> Floats:
+        """Return what `read` says of choices of one set, which is computed once: options x features."""
+        key = (read, choices.key)
+        if key not in self._read:
+            self._read[key] = read(self, choices)
+        return self._read[key]
+
+    def model(self, order: int) -> NgramModel:
+        """Return the n-gram model of an order that is trained on the texts.
+
+        Raises:
+            VttdataError: when no text has a word.
+        """
+        if order not in self._models:
+            self._models[order] = NgramModel.train((text for texts in self.videos for text in texts), order=order)
+        return self._models[order]
+
+
+class Choices:
+    """Choices without their answers; rows of features are theirs option by option, in order.
+
+    Choices that are taken from others share what is computed of these.
+    """
+
+    def __init__(
+        self, items: Sequence[Choice], *, texts: Mapping[int, Texts] | None = None, encoder: Encoder | None = None
+    ) -> None:
+        self.items = items
+        self.texts = texts
+        """Texts of other videos by `Choice.fold`; None where there are none."""
+        self.encoder = encoder
+        self._whole: Choices = self
+        self._indices: Integers = np.arange(len(items))
+        self._features: dict[Callable[[Choices], Matrix], Matrix] = {}
+
+    def take(self, indices: Integers) -> Choices:
+        """Return the choices of these indices."""
+        chosen = Choices([self.items[index] for index in indices.tolist()], texts=self.texts, encoder=self.encoder)
+        chosen._whole, chosen._indices = self._whole, self._indices[indices]
+        return chosen
+
+    @property
+    def key(self) -> bytes:
+        """What tells these choices from others that were taken from the same ones."""
+        return self._indices.tobytes()
+
+    @functools.cached_property
+    def sizes(self) -> Integers:
+        """Number of the options of each choice."""
+        return np.array([len(item.options) for item in self.items], dtype=np.int64)
+
+    @functools.cached_property
+    def starts(self) -> Integers:
+        """Row of the first option of each choice."""
+        starts: Integers = np.cumsum(self.sizes) - self.sizes
+        return starts
+
+    @functools.cached_property
+    def owners(self) -> Integers:
+        """Number of the choice of each option."""
+        return np.repeat(np.arange(len(self.items)), self.sizes)
+
+    def features(self, describe: Callable[[Choices], Matrix]) -> Matrix:
+        """Return features that `describe` computes of all choices that these were taken from: options x features."""
+        whole = self._whole
+        if describe not in whole._features:
+            whole._features[describe] = describe(whole)
+        if whole is self:
+            return whole._features[describe]
+        return whole._features[describe][whole.starts[self._indices][self.owners] + self.places]
+
+    @functools.cached_property
+    def places(self) -> Integers:
+        """Place of each option in its choice, from 0."""
+        places: Integers = np.arange(len(self.owners)) - self.starts[self.owners]
+        return places
+
+    @functools.cached_property
+    def words(self) -> Sequence[tuple[list[str], ...]]:
+        """Words of the options of each choice, in lower case; equal texts are cut once."""
+        if self._whole is not self:
+            return [self._whole.words[index] for index in self._indices.tolist()]
+        cut = functools.cache(lower_words)
+        return [tuple(map(cut, item.options)) for item in self.items]
+
+    @functools.cached_property
+    def question_words(self) -> Sequence[list[str]]:
+        """Words of each question, in lower case."""
+        return [lower_words(item.question) for item in self.items]
+
+    @functools.cached_property
+    def own_words(self) -> Sequence[tuple[list[tuple[str, int]], ...]]:
+        """Words of each option that not all options of its choice have as often, each with its index."""
+        if self._whole is not self:
+            return [self._whole.own_words[index] for index in self._indices.tolist()]
+        return [tuple(list_own_words(options)) for options in self.words]
+
+    @functools.cached_property
+    def shared_words(self) -> Sequence[list[str]]:
+        """Different words that all options of each choice have, sorted."""
+        if self._whole is not self:
+            return [self._whole.shared_words[index] for index in self._indices.tolist()]
+        return [sorted(set(options[0]).intersection(*options[1:])) for options in self.words]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Choices of some folds of videos with their answers, from which attackers learn.
+
+    Fields:
+        choices: the choices.
+        answers: index of the right option of each, ``(choices,)``.
+        folds: number of the fold of each, ``(choices,)``; all choices about one video are in one fold.
+    """
+
+    choices: Choices
+    answers: Integers
+    folds: Integers
+    _texts: dict[frozenset[int], Texts] = field(default_factory=dict, repr=False)
+
+    def keep(self, folds: Sequence[int]) -> Examples:
+        """Return the examples of these folds."""
+        kept = np.flatnonzero(np.isin(self.folds, folds))
+        return Examples(self.choices.take(kept), self.answers[kept], self.folds[kept], self._texts)
+
+    @functools.cached_property
+    def fold_numbers(self) -> list[int]:
+        """Numbers of the folds that occur."""
+        return [int(fold) for fold in np.unique(self.folds)]
+
+    @functools.cached_property
+    def right(self) -> Integers:
+        """Row of the right option of each choice."""
+        rows: Integers = self.choices.starts + self.answers
+        return rows
+
+    @property
+    def texts(self) -> Texts:
+        """Right options of the choices, by video."""
+        key = frozenset(self.fold_numbers)
+        if key not in self._texts:
+            by_video: dict[str, list[str]] = {}
+            for item, answer in zip(self.choices.items, self.answers.tolist(), strict=True):
+                by_video.setdefault(item.video_id, []).append(item.options[answer])
+            self._texts[key] = Texts(list(by_video.values()))
+        return self._texts[key]
+
+    def without_each_fold(self) -> Iterator[tuple[Examples, Examples]]:
+        """Yield for each fold the examples of all others, and its own."""
+        for fold in self.fold_numbers:
+            yield self.keep([other for other in self.fold_numbers if other != fold]), self.keep([fold])
+
+
+def assign_folds(video_ids: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return the fold of each video, 0 to 4 at most, by the order of the hashes of their names."""
+    ranked = sorted(set(video_ids), key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest())
+    fold_of = {name: rank % _FOLDS for rank, name in enumerate(ranked)}
+    return np.array([fold_of[name] for name in video_ids], dtype=np.int64)
+
+
+def arrange_pairs(pairs: Sequence[TextPair], **shared: Any) -> tuple[Choices, Integers]:
+    """Return pairs as choices between two texts in alphabetical order, and the index of the true one of each.
+
+    `shared` are further arguments of `Choices`.
+    """
+    items = [
+        Choice(tuple(sorted((pair.true, pair.foil))), pair.video_id, fold=pair.fold, has_places=False) for pair in pairs
+    ]
+    answers = np.array([int(pair.true > pair.foil) for pair in pairs], dtype=np.int64)
+    return Choices(items, **shared), answers
+
+
+def check_questions(choices: Choices) -> None:
+    """Raise AttackerUnavailableError where nothing is asked."""
+    if not any(item.question for item in choices.items):
+        raise AttackerUnavailableError("there are no questions")
+
+
+def measure_likelihood(choices: Choices, model: Scorer) -> Floats:
+    """Return the mean log probability of a token of each option by a language model: ``(options,)``."""
+    numbers: dict[str, int] = {}
+    rows = [numbers.setdefault(text, len(numbers)) for item in choices.items for text in item.options]
+    likelihood: Floats = -np.log(model.perplexity(list(numbers)))[rows]
+    return likelihood

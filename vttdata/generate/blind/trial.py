@@ -1,0 +1,124 @@
+"""Blind attackers tried on a set of choices: each learns on four fifths of the videos and answers the last one.
+
+An attacker answers only where what it learned holds among the videos that it learned from; otherwise it does not tell
+the options apart, which is guessing. So it is nowhere below guessing by learning noise. The ensemble adds up what holds
+of all attackers, and is corrected for what answers of choices of one group have to do with each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vttdata.generate.blind.attacker import BlindAttacker
+from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples, assign_folds
+from vttdata.generate.blind.groups import learn_groups
+from vttdata.generate.blind.learning import Floats, Integers, center_rows, nonnegative_choice_regression
+
+ENSEMBLE = "ensemble"
+# Standard deviations of what noise would gain beyond which an attacker is believed, alone and in the ensemble.
+_DEVIATIONS = 2.0
+_MAX_SCORE = 3.0
+# Scores that differ in later digits only are ties on every machine.
+_DIGITS = 9
+
+
+class Trial(NamedTuple):
+    """Scores of each attacker and of the ensemble, 0 for options that it does not tell apart, and who could not try.
+
+    Fields:
+        scores: name -> score of each option by what was learned from other videos, ``(options,)``.
+        unavailable: name -> why the attacker could not try the set.
+    """
+
+    scores: Mapping[str, Floats]
+    unavailable: Mapping[str, str]
+
+
+def try_attackers(
+    attackers: Mapping[str, BlindAttacker],
+    choices: Choices,
+    answers: Integers,
+    *,
+    watch: Callable[[Any, str], Iterable[Any]] = lambda attackers, _: attackers,
+) -> Trial:
+    """Let attackers answer choices by what they learn on those about other videos.
+
+    Args:
+        attackers: by name.
+        choices: choices about two videos or more.
+        answers: index of the right option of each choice.
+        watch: is given the attackers and what they do, and gives them back one by one, to show progress.
+    """
+    examples = Examples(choices, answers, assign_folds([item.video_id for item in choices.items]))
+    guesses: dict[str, Floats] = {}
+    unavailable: dict[str, str] = {}
+    for name, attacker in watch([*attackers.items()], "attackers"):
+        try:
+            guesses[name] = cross_fit(attacker, examples)
+        except AttackerUnavailableError as error:
+            unavailable[name] = str(error)
+    every = np.array([*guesses.values()]).reshape(len(guesses), len(examples.fold_numbers), len(choices.owners))
+    believed, stacked = stack_guesses(every, examples)
+    scores = {ENSEMBLE: stacked} | dict(zip(guesses, believed, strict=True))
+    return Trial({name: values.round(_DIGITS) for name, values in scores.items()}, unavailable)
+
+
+def cross_fit(attacker: BlindAttacker, examples: Examples) -> Floats:
+    """Return the scores of options by what was learned from neither their fold nor one more: folds x options.
+
+    Row k holds the scores by what was learned without fold k and without the option's fold, so that what is learned
+    from this row, in turn, has seen nothing of fold k; of the options of fold k itself they are scores by what was
+    learned from all other folds.
+    """
+    folds = examples.fold_numbers
+    scores = np.zeros((len(folds), len(examples.choices.owners)))
+    of_option = examples.folds[examples.choices.owners]
+    parts = {fold: examples.keep([fold]).choices for fold in folds}
+    for first, second in itertools.combinations_with_replacement(folds, 2):
+        training = [fold for fold in folds if fold not in (first, second)]
+        if training:
+            guess = attacker.learn(examples.keep(training))
+            scores[first, of_option == second] = guess(parts[second])
+            scores[second, of_option == first] = guess(parts[first])
+    return scores
+
+
+def stack_guesses(guesses: Floats, examples: Examples) -> tuple[Floats, Floats]:
+    """Return what is believed of the guesses of each attacker, attackers x options, and of all, ``(options,)``.
+
+    Guesses are attackers x folds x options; see `cross_fit`. What is believed of a fold is decided on the others.
+    """
+    choices, of_option = examples.choices, examples.folds[examples.choices.owners]
+    believed, stacked = np.zeros((len(guesses), len(of_option))), np.zeros(len(of_option))
+    for row, fold in enumerate(examples.fold_numbers):
+        centered = center_rows(guesses[:, row].T, choices.starts)
+        scale = np.sqrt((centered[of_option != fold] ** 2).mean(axis=0)) if (of_option != fold).any() else np.ones(1)
+        scaled = np.clip(centered / np.where(scale > 0, scale, np.inf), -_MAX_SCORE, _MAX_SCORE)
+        others = examples.keep([other for other in examples.fold_numbers if other != fold])
+        learned = scaled[of_option != fold]
+        alone = [
+            nonnegative_choice_regression(learned[:, [index]], others.choices.starts, others.right, _DEVIATIONS)[0]
+            for index in range(len(guesses))
+        ]
+        weights = nonnegative_choice_regression(learned, others.choices.starts, others.right, _DEVIATIONS)
+        tried = of_option == fold
+        believed[:, tried] = (scaled[tried] * alone).T
+        totals = scaled @ weights
+        correct = learn_groups(others, totals[~tried])
+        stacked[tried] = correct(examples.keep([fold]).choices, totals[tried])
+    return believed, stacked
+
+
+def answer_choices(scores: Floats, starts: Integers, answers: Integers) -> Floats:
+    """Return how far each choice is answered: 1, 0, or a share where wrong options score as high as the right one.
+
+    Scores are those of all options, ``(options,)``; a choice begins at each of `starts`.
+    """
+    sizes = np.diff(np.append(starts, len(scores)))
+    best = scores == np.repeat(np.maximum.reduceat(scores, starts), sizes)
+    shares: Floats = np.where(best[starts + answers], 1 / np.add.reduceat(best, starts, dtype=np.int64), 0.0)
+    return shares
