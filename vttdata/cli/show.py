@@ -83,7 +83,7 @@ def command(
     """Show what is in a dataset: figures here, or a page for the browser.
 
     Sources, clips, hours, sentences, words and vocabulary, by split and by category; of foils their pairs, videos,
-    captions, concepts and swaps, and the accuracy of the best blind attacker. The page also shows a build that is not
+    captions, concepts and swaps, and the accuracy of all blind attackers. The page also shows a build that is not
     finished, and says what is missing where there are no videos or no build.
     """
     from vttdata.load.lookup import find_dataset

@@ -147,9 +147,9 @@ def _format_questions(questions: Mapping[str, AttackedQuestions]) -> list[str]:
     """Return a section for each kind of question, and what they mean for a score; nothing without questions."""
     sections = [attacked.as_markdown() for attacked in questions.values()]
     floor = (
-        "What the best attacker reaches without the video is the floor of a kind, not guessing: a published accuracy "
-        "says something of seeing only as far as it is above that attacker's interval. `vttdata evaluate` gives the "
-        "gain over it."
+        "What all attackers reach without the video is the floor of a kind, not guessing: a published accuracy says "
+        "something of seeing only as far as it is above their interval. `vttdata evaluate` gives the gain over "
+        "them."
     )
     return [*sections, floor] if sections else []
 

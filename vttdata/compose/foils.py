@@ -28,7 +28,7 @@ from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, read_table
 from vttdata.generate.blind.choices import TextPair
-from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack, audit_questions
+from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack, audit_questions, can_be_attacked
 from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils import check_foil_libraries
 from vttdata.generate.foils.documents import FoilPair
@@ -229,8 +229,9 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
         attacks = {"foils": audit_shortcuts(shown, texts=attacker_texts, models=judges, watch=run.watch)}
         scorer = Path(recipe.scorer).name if Path(recipe.scorer).exists() else recipe.scorer
         made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, scorer, texts.paragraphs, attacks)
-        if questions:
-            question_attacks = audit_questions([question.choice for question in questions])
+        asked = [question.choice for question in questions]
+        if can_be_attacked(asked):
+            question_attacks = audit_questions(asked)
         if texts.paragraphs:
             attacks["paragraphs"] = audit_shortcuts(
                 paragraph_pairs(made), texts=attacker_texts, models=judges, watch=run.watch

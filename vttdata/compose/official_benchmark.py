@@ -25,7 +25,7 @@ from vttdata.dataset.tombstones import Tombstones
 from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
-from vttdata.generate.blind.questions import QuestionAttack, audit_questions
+from vttdata.generate.blind.questions import QuestionAttack, audit_questions, can_be_attacked
 from vttdata.memory import garbage_collection_paused
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import (
@@ -205,7 +205,7 @@ def _attack_questions(run: Build, official: Annotations) -> QuestionSet:
         for kind in dict.fromkeys(each.kind for each in tested):
             of_kind = [each for each in tested if each.kind == kind]
             choices = choices_of(of_kind, source_of)
-            if len({choice.video_id for choice in choices}) > 1:
+            if can_be_attacked(choices):
                 attacks[kind] = audit_questions(choices)
                 attacked[kind] = [each.question_id for each in of_kind]
     return QuestionSet(questions, attacks, attacked)

@@ -12,19 +12,18 @@ from vttdata.dataset.card.sections import format_table
 from vttdata.generate.blind.questions import (
     QuestionAttack,
     audit_questions,
+    can_be_attacked,
     question_rows,
     question_sentence,
     questions_text,
 )
 from vttdata.text.questions import letters
 
-_FEW = "All are about one source, so no attacker can learn."
-
 
 class AttackedQuestions(NamedTuple):
     """Questions of one kind: their number, answers by place, repeats in other splits, and the blind attackers.
 
-    `attacks` is empty where all questions are about one source.
+    `attacks` is empty where there are too few questions.
     """
 
     kind: str
@@ -45,14 +44,13 @@ class AttackedQuestions(NamedTuple):
     def as_text(self) -> str:
         """Return a table of the attackers under a line with the counts, for a terminal."""
         head = f"questions, {self.kind}: {self._counts()}"
-        return f"{head}\n\n{questions_text(self.attacks, self.number) if self.attacks else _FEW}"
+        return f"{head}\n\n{questions_text(self.attacks, self.number)}"
 
     def as_markdown(self) -> str:
         """Return the section of a page: the counts, what the ensemble reaches, and a table of the attackers."""
         parts = [f"## Blind attackers on questions, `{self.kind}`", f"{self._counts()}."]
-        if self.attacks:
-            parts += [question_sentence(self.attacks, self.number), format_table(question_rows(self.attacks))]
-        return "\n\n".join([*parts, *([] if self.attacks else [_FEW])])
+        parts.append(question_sentence(self.attacks, self.number))
+        return "\n\n".join([*parts, *([format_table(question_rows(self.attacks))] if self.attacks else [])])
 
     def _counts(self) -> str:
         places = ", ".join(f"{letter} {count:,}" for letter, count in self.places.items())
@@ -69,12 +67,11 @@ def attack_questions(folder: Path) -> dict[str, AttackedQuestions]:
     for kind, questions in read_dataset_questions(folder).items():
         places = Counter(question.answer for question in questions)
         names = letters(max(len(question.options) for question in questions))
-        is_enough = len({question.video_id for question in questions}) > 1
         found[kind] = AttackedQuestions(
             kind,
             len(questions),
             {letter: places[index] for index, letter in enumerate(names)},
             repeated[kind],
-            audit_questions(questions) if is_enough else (),
+            audit_questions(questions) if can_be_attacked(questions) else (),
         )
     return found

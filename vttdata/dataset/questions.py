@@ -14,7 +14,8 @@ class QuestionSet:
     """Questions of a dataset, in their order.
 
     Fields:
-        attacks: kind -> results of the blind attackers on the questions of this kind, which they learn from apart.
+        attacks: kind -> results of the blind attackers on the questions of this kind, which they learn from apart;
+            their ensemble first.
         attacked: kind -> ids of the questions that were tried.
     """
 
@@ -24,12 +25,12 @@ class QuestionSet:
 
     @property
     def blind(self) -> Mapping[str, float]:
-        """Return how far the best attacker on each kind answers each question that was tried."""
-        shares: dict[str, float] = {}
-        for kind, attacks in self.attacks.items():
-            best = max(attacks, key=lambda attack: attack.accuracy)
-            shares |= zip(self.attacked[kind], best.right, strict=True)
-        return shares
+        """Return how far the attackers of each kind together answer each question that was tried."""
+        return {
+            name: share
+            for kind, (ensemble, *_) in self.attacks.items()
+            for name, share in zip(self.attacked[kind], ensemble.right, strict=True)
+        }
 
 
 def choices_of(questions: Sequence[VideoQuestion], source_of: Mapping[str, str]) -> list[MultipleChoice]:

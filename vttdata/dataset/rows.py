@@ -228,7 +228,7 @@ class QuestionRow:
     end: Annotated[float | None, "where that span ends, exclusive"]
     blind: Annotated[
         float | None,
-        "how far the best blind attacker answers it: 1, 0, or a share where options are the same to it; null untried",
+        "how far all blind attackers together answer it: 1, 0, or a share of tied options; null where none tried",
     ]
 
 
@@ -457,7 +457,7 @@ def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) 
 
 
 def question_row(question: VideoQuestion, source_id: str, blind: float | None) -> QuestionRow:
-    """Return a row of `questions`; `blind` is how far the best blind attacker answers it, None if none tried."""
+    """Return a row of `questions`; `blind` is how far the blind attackers together answer it, None if none tried."""
     return fill(
         QuestionRow,
         question,

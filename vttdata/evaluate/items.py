@@ -79,7 +79,7 @@ class Items:
         queries: queries with their windows, n; empty for other items.
         marked: spans that the annotators of each clip marked, n, where they are known; else empty.
         groupings: name of a further grouping, such as ``place`` -> group of each item, None for none.
-        blind: how far the best blind attacker answers each question, NaN where none tried; empty for other items.
+        blind: how far the blind attackers together answer each question, NaN where none tried; empty for other items.
         belongs_to: pair or group of each question, None alone; empty for other items.
         other_split: split of ids that belong to other splits of the configuration.
         notes: sentences on what is left out.

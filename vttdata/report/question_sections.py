@@ -40,7 +40,7 @@ def show_questions(
 
     Args:
         folder: of the dataset.
-        attacks: kind -> results of blind attackers; without them what the best one answers is taken from the table.
+        attacks: kind -> results of blind attackers; without them what all answer together is taken from the table.
         repeated: kind -> number of questions with the text and options of one in another split, as far as it is known.
         videos: folder of videos, named by their ids, for frames; by default the clips of the dataset.
     """
@@ -84,7 +84,7 @@ def _show_kind(kind: str, rows: Sequence[Row], attacks: Sequence[QuestionAttack]
     if attacks:
         notes = [question_sentence(attacks, len(attacks[0].right))]
     elif tried:
-        notes.append(f"The best blind attacker answers {sum(tried) / len(tried):.3f} of {len(tried):,}.")
+        notes.append(f"The blind attackers together answer {sum(tried) / len(tried):.3f} of {len(tried):,}.")
     if repeated is not None:
         notes.append(f"With the text and options of one in another split: {repeated:,}.")
     key = f"questions-{kind.replace('_', '-')}"

@@ -12,7 +12,6 @@ from vttdata.errors import VttdataError
 from vttdata.generate.blind.attacker import by_features, load_attackers
 from vttdata.generate.blind.attackers.cooccurrence import ATTACKER as COOCCURRENCE
 from vttdata.generate.blind.choices import Choice, Choices, Examples, TextPair, Texts, arrange_pairs
-from vttdata.generate.blind.learning import Floats
 from vttdata.generate.blind.shortcuts import Attack, attack_sentences, attacks_text, audit_shortcuts
 from vttdata.generate.blind.trial import answer_choices, cross_fit, stack_guesses, try_attackers
 

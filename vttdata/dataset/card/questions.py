@@ -11,7 +11,7 @@ from vttdata.records import VideoQuestion
 
 CAUTION = (
     "A published score up to the blind one says nothing about seeing the videos, and a higher one only as far as it is "
-    "above: `vttdata evaluate` gives the gain over the best blind attacker with its interval."
+    "above: `vttdata evaluate` gives the gain over the blind attackers with its interval."
 )
 
 

@@ -199,7 +199,6 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
 
 def _question_rows(foils: FoilSet) -> dict[str, list[QuestionRow]]:
     """Return the rows of the questions of each split."""
-    best = max(foils.question_attacks, key=lambda attack: attack.accuracy, default=None)
     rows: dict[str, list[QuestionRow]] = {}
     for number, question in enumerate(foils.questions):
         choice = question.choice
@@ -213,7 +212,7 @@ def _question_rows(foils: FoilSet) -> dict[str, list[QuestionRow]]:
             answer=choice.answer,
             type=question.supercategory,
         )
-        blind = None if best is None else best.right[number]
+        blind = foils.question_attacks[0].right[number] if foils.question_attacks else None
         rows.setdefault(question.split or "test", []).append(question_row(record, choice.video_id, blind))
     return rows
 
@@ -293,8 +292,9 @@ def _format_questions(foils: FoilSet) -> str:
         f"`options`, from 0; the positions have {answers} answers. The pairs of `foils` are those of each caption with "
         "each of its foils. "
     )
-    table = format_table(question_rows(foils.question_attacks))
-    return f"## Multiple-choice questions\n\n{explanation}{question_sentence(foils.question_attacks, count)}\n\n{table}"
+    table = format_table(question_rows(foils.question_attacks)) if foils.question_attacks else ""
+    said = question_sentence(foils.question_attacks, count)
+    return f"## Multiple-choice questions\n\n{explanation}{said}\n\n{table}".rstrip()
 
 
 def _format_attacks(config: str, attacks: Sequence[Attack]) -> str:

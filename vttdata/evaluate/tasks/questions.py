@@ -19,6 +19,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, ItemTexts, read_question_items, read_question_texts
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.generate.blind.questions import question_sentence
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores
 from vttdata.text.questions import find_shared_types, fold_text
@@ -100,8 +101,8 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
 
     Returns:
         ``accuracy``; ``accuracy-understood`` on the answers that a rule understood, where not all are;
-        ``accuracy/KIND`` where there are several kinds; ``chance``, what guessing reaches; ``blind``, what the best
-        blind attacker reaches, and ``gain-over-blind``, by how much the answers are better; of yes and no
+        ``accuracy/KIND`` where there are several kinds; ``chance``, what guessing reaches; ``blind``, what the blind
+        attackers reach together, and ``gain-over-blind``, by how much the answers are better; of yes and no
         ``balanced-accuracy`` and ``yes-share``; of questions that belong together ``group-accuracy``,
         ``group-prefix``, ``group-blind`` and ``group-gain-over-blind``, and ``group-accuracy/TYPE`` where every group
         has several questions of several types.
@@ -128,9 +129,11 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         columns["blind"] = _mean(blind, tried)
         columns["gain-over-blind"] = _mean(right - blind, tried)
         findings.append(
-            f"blind is the best of the blind attackers on each kind, without any video, on {len(tried):,} of "
+            f"blind is what the blind attackers reach together on each kind, without any video, on {len(tried):,} of "
             f"{len(right):,} questions; others may reach more."
         )
+    else:
+        findings.append(question_sentence((), len(right)))
     columns |= _score_yes_no(right, answers, items)
     columns |= _score_groups(right, blind, items)
     return columns, findings
@@ -182,7 +185,7 @@ def balanced_accuracy(sums: Floats, count: Floats) -> Floats:  # noqa: ARG001
 def _score_groups(right: Floats, blind: Floats, items: Items) -> dict[str, ScoreColumn]:
     """Return the scores of groups of two or more questions; a group counts as an item of its first question.
 
-    `right` and `blind` are how far answers, and the best blind attacker, are right on each question, n.
+    `right` and `blind` are how far answers, and the blind attackers together, are right on each question, n.
     """
     members: dict[str, list[int]] = defaultdict(list)
     for index, name in enumerate(items.belongs_to):

@@ -26,6 +26,7 @@ from vttdata.statistics.bootstrap import share_intervals
 MAX_GAIN = 0.05
 # Fewer questions, or questions about fewer videos, teach attackers nothing that a figure could be made of.
 MIN_QUESTIONS, MIN_VIDEOS = 100, 5
+_NEEDED = f"attackers learn from other videos, which takes {MIN_QUESTIONS} questions about {MIN_VIDEOS} videos"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,9 @@ class QuestionAttack:
         return found | {"groups": {"groups": number} | {key: round(value, 6) for key, value in of_groups.items()}}
 
 
-def explain_too_few(questions: Sequence[MultipleChoice]) -> str:
-    """Return a sentence that says why blind attackers cannot learn from so few questions; empty where they can."""
-    videos = len({question.video_id for question in questions})
-    if len(questions) >= MIN_QUESTIONS and videos >= MIN_VIDEOS:
-        return ""
-    return (
-        f"Blind attackers learn from the questions about other videos, and so few teach nothing: {len(questions):,} "
-        f"about {videos:,} {'video' if videos == 1 else 'videos'}, and {MIN_QUESTIONS} about {MIN_VIDEOS} are needed."
-    )
+def can_be_attacked(questions: Sequence[MultipleChoice]) -> bool:
+    """Return whether there are enough questions, about enough videos, for blind attackers to learn from."""
+    return len(questions) >= MIN_QUESTIONS and len({question.video_id for question in questions}) >= MIN_VIDEOS
 
 
 def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]:
@@ -106,11 +101,10 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
         The ensemble, then its members, highest accuracy first.
 
     Raises:
-        VttdataError: when there are too few questions (`explain_too_few`), or SciPy is not installed.
+        VttdataError: when there are too few questions (`can_be_attacked`), or SciPy is not installed.
     """
-    reason = explain_too_few(questions)
-    if reason:
-        raise VttdataError(reason)
+    if not can_be_attacked(questions):
+        raise VttdataError(question_sentence((), len(questions)))
     choices = Choices([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
     answers = np.array([question.answer for question in questions], dtype=np.int64)
     scores, _ = try_attackers(load_attackers(), choices, answers)
@@ -151,6 +145,8 @@ def _answer_groups(
 
 def questions_text(attacks: Sequence[QuestionAttack], count: int) -> str:
     """Return a table and a sentence, for a terminal."""
+    if not attacks:
+        return question_sentence(attacks, count)
     return f"{align_columns(question_rows(attacks), left=range(4))}\n\n{question_sentence(attacks, count)}"
 
 
@@ -164,7 +160,9 @@ def question_rows(attacks: Sequence[QuestionAttack]) -> list[tuple[str, ...]]:
 
 
 def question_sentence(attacks: Sequence[QuestionAttack], count: int) -> str:
-    """Summarize attacks on that many questions: what the ensemble reaches."""
+    """Summarize attacks on that many questions: what the ensemble reaches, or that they are too few to be tried."""
+    if not attacks:
+        return f"No blind attacker tried these {count:,} questions: {_NEEDED}."
     ensemble = attacks[0]
     verdict = "the set is open to blind solving" if ensemble.open else "an attacker outside this suite may find more"
     together = ""

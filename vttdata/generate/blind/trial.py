@@ -20,7 +20,7 @@ from vttdata.generate.blind.learning import Floats, Integers, center_rows, nonne
 
 ENSEMBLE = "ensemble"
 # Standard deviations of what noise would gain beyond which an attacker is believed, alone and in the ensemble.
-_DEVIATIONS = 2.0
+_DEVIATIONS = 3.0
 _MAX_SCORE = 3.0
 # Scores that differ in later digits only are ties on every machine.
 _DIGITS = 9
