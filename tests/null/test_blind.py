@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from vttdata.generate.blind.attacker import by_features, load_attackers
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choice, Choices, Examples, TextPair, Texts
+from vttdata.generate.blind.choices import AttackerUnavailableError, Choice, Choices, Examples, TextPair
 from vttdata.generate.blind.learning import Floats, Integers
-from vttdata.generate.blind.questions import MAX_GAIN, MultipleChoice, audit_questions
+from vttdata.generate.blind.questions import MultipleChoice, audit_questions
 from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, cross_fit, try_attackers
 
@@ -111,16 +111,13 @@ def test_key_that_is_balanced_exactly_is_not_answered_below_guessing() -> None:
 
 
 def test_a_leak_of_answers_is_seen_by_these_tests() -> None:
-    """An attacker that has the key from elsewhere, and counts the words of all right options, is above guessing."""
+    """An attacker that has the key from elsewhere answers what nobody can."""
     choices = draw_choices(1)
     answers = draw_answers(choices, 0)
-    right = [[item.options[answer]] for item, answer in zip(choices.items, answers.tolist(), strict=True)]
+    by_text = {item.options: answer for item, answer in zip(choices.items, answers.tolist(), strict=True)}
 
-    def count_right_words(choices: Choices) -> Floats:
-        frequencies = Texts(right).frequencies
-        return np.array(
-            [[sum(frequencies[word] for word in words)] for options in choices.words for words in options], float
-        )
+    def look_up(choices: Choices) -> Floats:
+        return np.array([[by_text[item.options] == place] for item in choices.items for place in range(4)], float)
 
-    scores = try_attackers({"leak": by_features(count_right_words)}, choices, answers).scores["leak"]
-    assert answer_choices(scores, choices.starts, answers).mean() > 0.25 + MAX_GAIN
+    scores = try_attackers({"leak": by_features(look_up)}, choices, answers).scores["leak"]
+    assert answer_choices(scores, choices.starts, answers).mean() == 1

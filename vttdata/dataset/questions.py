@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack
+from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack, find_floor
 from vttdata.records import VideoQuestion
 
 
@@ -25,11 +25,11 @@ class QuestionSet:
 
     @property
     def blind(self) -> Mapping[str, float]:
-        """Return how far the attackers of each kind together answer each question that was tried."""
+        """Return how far blind attackers answer each question that was tried (`find_floor`)."""
         return {
             name: share
-            for kind, (ensemble, *_) in self.attacks.items()
-            for name, share in zip(self.attacked[kind], ensemble.right, strict=True)
+            for kind, attacks in self.attacks.items()
+            for name, share in zip(self.attacked[kind], find_floor(attacks).right, strict=True)
         }
 
 

@@ -36,7 +36,7 @@ from vttdata.evaluate.tasks.retrieval import RetrievalPredictions
 from vttdata.generate.blind.attacker import load_attackers
 from vttdata.generate.blind.choices import TextPair, arrange_pairs
 from vttdata.generate.blind.learning import choice_regression, sparse_matrix
-from vttdata.generate.blind.questions import MultipleChoice, audit_questions
+from vttdata.generate.blind.questions import MultipleChoice, audit_questions, find_floor
 from vttdata.generate.blind.shortcuts import check_pairs
 from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, try_attackers
 from vttdata.generate.blind.words import lower_words
@@ -249,7 +249,7 @@ def _blind_right(items: Items, notes: list[str]) -> Floats | None:
                 )
                 for asked, source, group in zip(items.questions, items.sources, items.belongs_to, strict=True)
             ]
-            return np.array(audit_questions(questions)[0].right)
+            return np.array(find_floor(audit_questions(questions)).right)
         if not items.truths:
             return None
         pairs = [

@@ -34,7 +34,7 @@ from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
 from vttdata.generate.blind.accuracy import select_references
 from vttdata.generate.blind.choices import TextPair
-from vttdata.generate.blind.questions import QuestionAttack, question_rows, question_sentence
+from vttdata.generate.blind.questions import QuestionAttack, find_floor, question_rows, question_sentence
 from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.questions import FoilQuestion
@@ -212,7 +212,7 @@ def _question_rows(foils: FoilSet) -> dict[str, list[QuestionRow]]:
             answer=choice.answer,
             type=question.supercategory,
         )
-        blind = foils.question_attacks[0].right[number] if foils.question_attacks else None
+        blind = find_floor(foils.question_attacks).right[number] if foils.question_attacks else None
         rows.setdefault(question.split or "test", []).append(question_row(record, choice.video_id, blind))
     return rows
 

@@ -129,8 +129,8 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         columns["blind"] = _mean(blind, tried)
         columns["gain-over-blind"] = _mean(right - blind, tried)
         findings.append(
-            f"blind is what the blind attackers reach together on each kind, without any video, on {len(tried):,} of "
-            f"{len(right):,} questions; others may reach more."
+            f"blind is what blind attackers reach together that see one question of a kind at a time, without any video, on "
+            f"{len(tried):,} of {len(right):,} questions; others may reach more."
         )
     else:
         findings.append(question_sentence((), len(right)))

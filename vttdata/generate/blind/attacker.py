@@ -27,10 +27,13 @@ class BlindAttacker:
         learn: returns what scores the options of other choices, learned from examples; raises
             `AttackerUnavailableError` with the reason where it cannot try a set.
         reads_texts: whether it learns from the texts of other videos, too, where there are any.
+        one_by_one: whether it answers a choice by this choice alone, as a model does that is asked one question; one that
+            compares the questions about a video needs the whole file.
     """
 
     learn: Callable[[Examples], Guesser]
     reads_texts: bool = False
+    one_by_one: bool = True
 
 
 def by_features(describe: Callable[[Choices], Matrix], learner: Learner = choice_regression) -> BlindAttacker:

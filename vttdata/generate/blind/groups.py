@@ -8,6 +8,7 @@ between combinations: it is described by how often each answer occurs, and learn
 from __future__ import annotations
 
 import itertools
+import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
@@ -23,6 +24,8 @@ from vttdata.generate.blind.learning import (
 _MAX_COMBINATIONS = 64
 # Groups from which less is learned are left as they are.
 _MIN_GROUPS = 20
+# Below which combinations are as good as each other.
+_TIE = 1e-6
 
 Correct: TypeAlias = Callable[[Choices, Floats], Floats]
 """Scores of options, from choices and scores without regard to groups.
@@ -69,7 +72,9 @@ def learn_groups(examples: Examples, scores: Floats) -> Correct:
             answers = list(_combine(choices, group))
             described = [_describe(choices, group, each, usual) for each in answers]
             totals = [_sum(choices, scores, group, each) for each in answers]
-            joint = features(described, totals) @ weights
+            # Of combinations that are as good one is drawn, so that the answers of a group are guessed together.
+            drawn = random.Random(str([choices.items[index] for index in group]))
+            joint = features(described, totals) @ weights + [drawn.random() * _TIE for _ in answers]
             for place, index in enumerate(group):
                 best = np.full(choices.sizes[index], -np.inf)
                 np.maximum.at(best, [each[place] for each in answers], joint)

@@ -19,7 +19,7 @@ from vttdata.generate.blind.attacker import load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
 from vttdata.generate.blind.choices import Choice, Choices
 from vttdata.generate.blind.learning import Floats, Integers
-from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, try_attackers
+from vttdata.generate.blind.trial import ENSEMBLE, ONE_BY_ONE, answer_choices, try_attackers
 from vttdata.statistics.bootstrap import share_intervals
 
 # Above guessing by which a set counts as open to an attacker, where the whole 95 % interval is above it.
@@ -111,7 +111,9 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     right = np.array([answer_choices(values, choices.starts, answers) for values in scores.values()])
     videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]
     guessing = float((1 / choices.sizes).mean())
-    meanings = ATTACKERS.descriptions() | {ENSEMBLE: f"What holds of the other {len(scores) - 1} together"}
+    meanings = ATTACKERS.descriptions()
+    meanings[ENSEMBLE] = f"What holds of the other {len(scores.keys() - {ENSEMBLE, ONE_BY_ONE})} together"
+    meanings[ONE_BY_ONE] = "The same without what other questions about a video, or in a group, give away"
     groups = _answer_groups(questions, right, videos)
     ensemble, *attacks = [
         QuestionAttack(name, meanings[name], float(values.mean()), interval, guessing, values.tolist(), of_groups)
@@ -143,6 +145,14 @@ def _answer_groups(
     ]
 
 
+def find_floor(attacks: Sequence[QuestionAttack]) -> QuestionAttack:
+    """Return the attack with which answers of a model are compared, that of attackers that see one question at a time.
+
+    Attacks are those of `audit_questions`, the ensemble first, which is the floor where it sees no more.
+    """
+    return next((attack for attack in attacks if attack.name == ONE_BY_ONE), attacks[0])
+
+
 def questions_text(attacks: Sequence[QuestionAttack], count: int) -> str:
     """Return a table and a sentence, for a terminal."""
     if not attacks:
@@ -165,15 +175,21 @@ def question_sentence(attacks: Sequence[QuestionAttack], count: int) -> str:
         return f"No blind attacker tried these {count:,} questions: {_NEEDED}."
     ensemble = attacks[0]
     verdict = "the set is open to blind solving" if ensemble.open else "an attacker outside this suite may find more"
-    together = ""
+    members = len({attack.name for attack in attacks} - {ENSEMBLE, ONE_BY_ONE})
+    together = "".join(
+        f" Seeing one question at a time, as a model does, it answers {each.accuracy:.3f} ({each.interval[0]:.3f}-"
+        f"{each.interval[1]:.3f})."
+        for each in attacks
+        if each.name == ONE_BY_ONE
+    )
     if ensemble.groups is not None:
         number, accuracy, (low, high), guessing = ensemble.groups
-        together = (
-            f" It answers all questions of {accuracy:.3f} of {number:,} groups ({low:.3f}-{high:.3f}; guessing "
+        together += (
+            f" All together answer all questions of {accuracy:.3f} of {number:,} groups ({low:.3f}-{high:.3f}; guessing "
             f"{guessing:.3f})."
         )
     return (
-        f"An ensemble of {len(attacks) - 1} blind attackers answers {ensemble.accuracy:.3f} of {count:,} questions "
+        f"An ensemble of {members} blind attackers answers {ensemble.accuracy:.3f} of {count:,} questions "
         f"(95 % interval {ensemble.interval[0]:.3f}-{ensemble.interval[1]:.3f}); "
         f"guessing answers {ensemble.guessing:.3f}: {verdict}.{together}"
     )

@@ -15,10 +15,11 @@ import numpy as np
 
 from vttdata.generate.blind.attacker import BlindAttacker
 from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples, assign_folds
-from vttdata.generate.blind.groups import learn_groups
+from vttdata.generate.blind.groups import learn_groups, list_groups
 from vttdata.generate.blind.learning import Floats, Integers, center_rows, nonnegative_choice_regression
 
 ENSEMBLE = "ensemble"
+ONE_BY_ONE = "one-by-one"
 # Standard deviations of what noise would gain beyond which an attacker is believed, alone and in the ensemble.
 _DEVIATIONS = 3.0
 _MAX_SCORE = 3.0
@@ -30,7 +31,8 @@ class Trial(NamedTuple):
     """Scores of each attacker and of the ensemble, 0 for options that it does not tell apart, and who could not try.
 
     Fields:
-        scores: name -> score of each option by what was learned from other videos, ``(options,)``.
+        scores: name -> score of each option by what was learned from other videos, ``(options,)``; the ensemble first.
+            `ONE_BY_ONE` is the ensemble of attackers that see one choice at a time, where others are tried, too.
         unavailable: name -> why the attacker could not try the set.
     """
 
@@ -64,6 +66,9 @@ def try_attackers(
     every = np.array([*guesses.values()]).reshape(len(guesses), len(examples.fold_numbers), len(choices.owners))
     believed, stacked = stack_guesses(every, examples)
     scores = {ENSEMBLE: stacked} | dict(zip(guesses, believed, strict=True))
+    alone = np.array([attackers[name].one_by_one for name in guesses], dtype=np.bool_)
+    if not alone.all() or list_groups(choices):
+        scores[ONE_BY_ONE] = stack_guesses(every[alone], examples, in_groups=False)[1]
     return Trial({name: values.round(_DIGITS) for name, values in scores.items()}, unavailable)
 
 
@@ -87,10 +92,11 @@ def cross_fit(attacker: BlindAttacker, examples: Examples) -> Floats:
     return scores
 
 
-def stack_guesses(guesses: Floats, examples: Examples) -> tuple[Floats, Floats]:
+def stack_guesses(guesses: Floats, examples: Examples, *, in_groups: bool = True) -> tuple[Floats, Floats]:
     """Return what is believed of the guesses of each attacker, attackers x options, and of all, ``(options,)``.
 
-    Guesses are attackers x folds x options; see `cross_fit`. What is believed of a fold is decided on the others.
+    Guesses are attackers x folds x options; see `cross_fit`. What is believed of a fold is decided on the others. With
+    `in_groups` answers of one group are corrected together.
     """
     choices, of_option = examples.choices, examples.folds[examples.choices.owners]
     believed, stacked = np.zeros((len(guesses), len(of_option))), np.zeros(len(of_option))
@@ -108,8 +114,9 @@ def stack_guesses(guesses: Floats, examples: Examples) -> tuple[Floats, Floats]:
         tried = of_option == fold
         believed[:, tried] = (scaled[tried] * alone).T
         totals = scaled @ weights
-        correct = learn_groups(others, totals[~tried])
-        stacked[tried] = correct(examples.keep([fold]).choices, totals[tried])
+        if in_groups:
+            totals[tried] = learn_groups(others, totals[~tried])(examples.keep([fold]).choices, totals[tried])
+        stacked[tried] = totals[tried]
     return believed, stacked
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from vttdata.generate.blind.attacker import BlindAttacker, Guesser
@@ -12,52 +15,92 @@ from vttdata.generate.blind.attackers.rarity import measure_rarity_in_set
 from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples
 from vttdata.generate.blind.learning import Floats, center_rows, rank_rows
 
-_ROUNDS, _LEAVES, _MIN_LEAF, _RATE = 40, 6, 20, 0.1
+_ROUNDS, _LEAVES, _MIN_LEAF, _RATE = 60, 8, 20, 0.1
+_MAX_USUAL = 6
 
 
 def describe_densely(choices: Choices) -> Floats:
     """Return numbers that describe options, and what they are less their mean in the choice: options x numbers."""
     values = read_numbers(choices)
     numeric = np.isin(choices.owners, list_numeric(choices, values))
-    asked = [set(words) for words in choices.question_words]
-    overlap = [
-        (sum(word in words for word in option), len(words))
-        for words, options in zip(asked, choices.words, strict=True)
-        for option in options
-    ]
     absolute = np.column_stack(
         [
             measure_lengths(choices),
             compare_options(choices),
             measure_rarity_in_set(choices),
-            np.array(overlap, dtype=float),
+            np.array(list(_describe_texts(choices)), dtype=float),
             np.where(numeric, values, 0),
         ]
     )
     relative = center_rows(absolute, choices.starts)
     places = np.array([item.has_places for item in choices.items])[choices.owners] * choices.places
     ranks = rank_rows(absolute[:, -1:], choices.starts)
-    return np.column_stack([absolute, relative, places, ranks, choices.sizes[choices.owners]])
+    # Where all choices have the same options, such as yes and no, which one it is; and the length of the question.
+    names = [text.casefold() for item in choices.items for text in item.options]
+    known = {name: number for number, name in enumerate(sorted(set(names)))}
+    usual = [known[name] if len(known) <= _MAX_USUAL else 0 for name in names]
+    asked = np.array([len(words) for words in choices.question_words])[choices.owners]
+    return np.column_stack([absolute, relative, places, ranks, usual, asked, choices.sizes[choices.owners]])
 
 
-def learn(examples: Examples) -> Guesser:
-    """Learn which options are right, each by itself; those of one choice are compared by their scores."""
-    try:
-        from sklearn.ensemble import HistGradientBoostingClassifier
-    except ImportError as error:
-        raise AttackerUnavailableError("scikit-learn is not installed") from error
-    trees = HistGradientBoostingClassifier(
-        learning_rate=_RATE,
-        max_iter=_ROUNDS,
-        max_leaf_nodes=_LEAVES,
-        min_samples_leaf=_MIN_LEAF,
-        early_stopping=False,
-        random_state=0,
-    )
-    is_right = np.zeros(len(examples.choices.owners), dtype=np.int64)
-    is_right[examples.right] = 1
-    trees.fit(examples.choices.features(describe_densely), is_right)
-    return lambda tried: np.asarray(trees.decision_function(tried.features(describe_densely)))
+def _describe_texts(choices: Choices) -> Iterator[tuple[float, ...]]:
+    """Yield of each option: words of the question, commas, adverbs, letters a word, and how usual it is beside others.
+
+    That is the share of its words that half of the options have, and of its places at which another has the same word.
+    """
+    for item, asked, options in zip(choices.items, choices.question_words, choices.words, strict=True):
+        in_question = frozenset(asked)
+        counts = Counter(word for words in options for word in frozenset(words))
+        for text, words in zip(item.options, options, strict=True):
+            size = max(len(words), 1)
+            same = sum(
+                word == other
+                for others in options
+                if others is not words
+                for word, other in zip(words, others, strict=False)
+            )
+            yield (
+                sum(word in in_question for word in words),
+                len(in_question.intersection(words)) / size,
+                text.count(","),
+                sum(word.endswith("ly") for word in words),
+                sum(map(len, words)) / size,
+                sum(2 * counts[word] > len(options) for word in words) / size,
+                same / size / max(len(options) - 1, 1),
+            )
 
 
-ATTACKER = BlindAttacker(learn)
+def boost(describe: Callable[[Choices], Floats]) -> Callable[[Examples], Guesser]:
+    """Return what learns which options are right, each by itself, from dense features; their scores are compared."""
+
+    def learn(examples: Examples) -> Guesser:
+        features = examples.choices.features(describe)
+        try:
+            from sklearn.ensemble import HistGradientBoostingClassifier
+            from threadpoolctl import threadpool_limits
+        except ImportError as error:
+            raise AttackerUnavailableError("scikit-learn is not installed") from error
+        trees = HistGradientBoostingClassifier(
+            learning_rate=_RATE,
+            max_iter=_ROUNDS,
+            max_leaf_nodes=_LEAVES,
+            min_samples_leaf=_MIN_LEAF,
+            early_stopping=False,
+            random_state=0,
+        )
+        is_right = np.zeros(len(examples.choices.owners), dtype=np.int64)
+        is_right[examples.right] = 1
+        # So few rows are not worth threads, which wait for each other where the machine is busy.
+        with threadpool_limits(1):
+            trees.fit(features, is_right)
+
+        def guess(tried: Choices) -> Floats:
+            with threadpool_limits(1):
+                return np.asarray(trees.decision_function(tried.features(describe)), dtype=np.float64)
+
+        return guess
+
+    return learn
+
+
+ATTACKER = BlindAttacker(boost(describe_densely))
