@@ -15,11 +15,11 @@ from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, cross_fit, try_attackers
 
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "mo", "ti", "su") for b in ("lan", "rod", "fis", "gum", "net", "pal")]
-SETS = 6
+SETS = 4
 
 
-def draw_choices(seed: int, number: int = 160) -> Choices:
-    """Return questions of a few forms about 40 videos, with options of words and numbers, and some groups of two."""
+def draw_choices(seed: int, number: int = 120) -> Choices:
+    """Return questions of a few forms about 30 videos, with options of words and numbers, and some groups of two."""
     draw = random.Random(seed)
     items = []
     for index in range(number):
@@ -75,7 +75,7 @@ def test_random_keys_are_answered_as_by_guessing() -> None:
             if attack.groups is not None and attack.name == ENSEMBLE:
                 differences.setdefault("groups", []).append(attack.groups.accuracy - attack.groups.guessing)
     # Standard error of the mean of all sets, if every question were answered.
-    error = np.sqrt(0.25 * 0.75 / (160 * SETS))
+    error = np.sqrt(0.25 * 0.75 / (120 * SETS))
     for name, values in differences.items():
         assert abs(np.mean(values)) < 3 * error, name
     assert np.mean(covered) > 0.9
@@ -88,10 +88,10 @@ def test_foils_with_sides_at_random_are_told_as_by_guessing() -> None:
         draw = random.Random(seed)
         pairs = []
         for index in range(200):
-            sides = [
-                f"a {first} is near the {second}" for first, second in (draw.sample(WORDS, 2), draw.sample(WORDS, 2))
-            ]
-            pairs.append(TextPair(*sides, f"v{index // 2}"))
+            words = draw.sample(WORDS, 4)
+            pairs.append(
+                TextPair(f"a {words[0]} near a {words[1]}", f"a {words[2]} near a {words[3]}", f"v{index // 2}")
+            )
         ensemble = audit_shortcuts(pairs)[0]
         differences.append(ensemble.accuracy - 0.5)
         opened.append(ensemble.open)

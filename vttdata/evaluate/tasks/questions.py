@@ -129,7 +129,7 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         columns["blind"] = _mean(blind, tried)
         columns["gain-over-blind"] = _mean(right - blind, tried)
         findings.append(
-            f"blind is what blind attackers reach together that see one question of a kind at a time, without any video, on "
+            f"blind is what blind attackers reach together that see one question at a time, without any video, on "
             f"{len(tried):,} of {len(right):,} questions; others may reach more."
         )
     else:

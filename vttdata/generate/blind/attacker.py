@@ -27,8 +27,8 @@ class BlindAttacker:
         learn: returns what scores the options of other choices, learned from examples; raises
             `AttackerUnavailableError` with the reason where it cannot try a set.
         reads_texts: whether it learns from the texts of other videos, too, where there are any.
-        one_by_one: whether it answers a choice by this choice alone, as a model does that is asked one question; one that
-            compares the questions about a video needs the whole file.
+        one_by_one: whether it answers a choice by this choice alone, as a model does that is asked one question; an
+            attacker that compares the questions about a video needs the whole file.
     """
 
     learn: Callable[[Examples], Guesser]

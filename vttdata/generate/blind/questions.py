@@ -185,8 +185,8 @@ def question_sentence(attacks: Sequence[QuestionAttack], count: int) -> str:
     if ensemble.groups is not None:
         number, accuracy, (low, high), guessing = ensemble.groups
         together += (
-            f" All together answer all questions of {accuracy:.3f} of {number:,} groups ({low:.3f}-{high:.3f}; guessing "
-            f"{guessing:.3f})."
+            f" All together answer every question of {accuracy:.3f} of {number:,} groups ({low:.3f}-{high:.3f}; "
+            f"guessing {guessing:.3f})."
         )
     return (
         f"An ensemble of {members} blind attackers answers {ensemble.accuracy:.3f} of {count:,} questions "

@@ -15,7 +15,7 @@ from vttdata.generate.blind.attackers.rarity import measure_rarity_in_set
 from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples
 from vttdata.generate.blind.learning import Floats, center_rows, rank_rows
 
-_ROUNDS, _LEAVES, _MIN_LEAF, _RATE = 60, 8, 20, 0.1
+_ROUNDS, _LEAVES, _MIN_LEAF, _BINS, _RATE = 50, 8, 20, 32, 0.1
 _MAX_USUAL = 6
 
 
@@ -84,6 +84,7 @@ def boost(describe: Callable[[Choices], Floats]) -> Callable[[Examples], Guesser
             learning_rate=_RATE,
             max_iter=_ROUNDS,
             max_leaf_nodes=_LEAVES,
+            max_bins=_BINS,
             min_samples_leaf=_MIN_LEAF,
             early_stopping=False,
             random_state=0,
