@@ -76,11 +76,9 @@ def test_tempcompass_scores_are_the_published_ones(shared: Path, model: str) -> 
         items, understood, by_rules, with_judge, aspects = TEMPCOMPASS[model, kind]
         assert len(answers) == items
         assert sum(answer.is_understood for answer in answers.values()) == understood
-        right = sum(answer.score(questions[name].answer) for name, answer in answers.items())
+        right = sum(answer.score(questions[name]) for name, answer in answers.items())
         assert round(right / items, 4) == by_rules
-        rated = {
-            name: answer.score(questions[name].answer) for name, answer in found["auto_eval_results"][kind].items()
-        }
+        rated = {name: answer.score(questions[name]) for name, answer in found["auto_eval_results"][kind].items()}
         assert round(sum(rated.values()) / items, 4) == with_judge
         for aspect, official in zip(ASPECTS, aspects, strict=True):
             of_aspect = [value for name, value in rated.items() if name.split("/")[2] == aspect]
@@ -239,7 +237,7 @@ def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, s
                 pairs.append(pair)
             (Path(folder) / f"{subset}_model.json").write_text(json.dumps(pairs))
         answers = read_answers(Path(folder), list(questions.values()), "videohallucer-1").answers
-    assert [(name, bool(answer.score(questions[name].answer))) for name, answer in answers] == official
+    assert [(name, bool(answer.score(questions[name]))) for name, answer in answers] == official
 
 
 def test_highest_score_answers_and_ties_share(tmp_path: Path) -> None:
@@ -248,8 +246,25 @@ def test_highest_score_answers_and_ties_share(tmp_path: Path) -> None:
         answer
         for _, answer in read_answers(write(tmp_path / "a.jsonl", rows), [asked(0), asked(1)], "standard-1").answers
     )
-    assert [first.score(place) for place in range(3)] == [0.5, 0.5, 0.0]
-    assert [second.score(place) for place in range(3)] == [0.0, 1.0, 0.0]
+    assert [first.score(asked(answer=place)) for place in range(3)] == [0.5, 0.5, 0.0]
+    assert [second.score(asked(answer=place)) for place in range(3)] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "score"),
+    [
+        ({"prediction": "D"}, 1),
+        ({"prediction": "B"}, 1),
+        ({"answer_index": 3}, 1),
+        ({"prediction": "A"}, 0),
+        ({"scores": [0, 1, 0, 1]}, 1),
+        ({"scores": [1, 1, 0, 1]}, 2 / 3),
+    ],
+)
+def test_either_copy_of_the_right_option_is_right(tmp_path: Path, cells: dict[str, Any], score: float) -> None:
+    question = asked(options=("a cat", "a dog", "a bird", "A dog."), answer=1)
+    path = write(tmp_path / "a.jsonl", [{"qid": "q0", **cells}])
+    assert read_answers(path, [question], "standard-1").answers[0][1].score(question) == pytest.approx(score)
 
 
 @pytest.mark.parametrize(

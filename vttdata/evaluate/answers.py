@@ -34,6 +34,7 @@ from vttdata.text.questions import (
     find_label,
     find_text,
     fold_text,
+    lettered_options,
     letters,
     name_video,
     option_columns,
@@ -79,6 +80,11 @@ class Asked:
     answer: int
 
     @property
+    def right(self) -> Named:
+        """The right option and those of the same text, which some published questions have."""
+        return self.choices.copies(self.answer)
+
+    @property
     def is_yes_no(self) -> bool:
         """Whether the options are yes and no."""
         return sorted(map(fold_text, self.choices.options)) == sorted(YES_NO)
@@ -90,7 +96,7 @@ class Answer:
 
     Fields:
         named: options that it names; None where no rule understands it.
-        credit: of a right answer: 1, or a share where scores of several options are the highest.
+        credit: of a right option: 1, or a share where scores of several options are the highest.
         rating: by a judge, 0..1, which decides instead of the options; None without one.
         text: the answer as it was given.
     """
@@ -105,11 +111,11 @@ class Answer:
         """Whether a rule understands it, or a judge has rated it."""
         return self.named is not None or self.rating is not None
 
-    def score(self, answer: int) -> float:
-        """Return how far it is right, 0..1, given the index of the right option."""
+    def score(self, asked: Asked) -> float:
+        """Return how far it is right, 0..1; a copy of the right option counts as it does."""
         if self.rating is not None:
             return self.rating
-        return self.credit if self.named is not None and answer in self.named else 0.0
+        return min(1.0, self.credit * len(asked.right & (self.named or _NONE)))
 
 
 def read_standard(text: str, asked: Asked) -> Named | None:
@@ -285,7 +291,7 @@ def read_answers(path: Path, questions: Sequence[Asked], rules: str, *, must_sho
         if order is not None and answer.named is not None:
             answer = dataclasses.replace(answer, named=frozenset(order[index] for index in answer.named))
         answers.append((row.name, answer))
-    scored = [answer.score(row.asked.answer) for row, (_, answer) in zip(rows, answers, strict=True) if row.asked]
+    scored = [answer.score(row.asked) for row, (_, answer) in zip(rows, answers, strict=True) if row.asked]
     return ReadAnswers(answers, _describe_columns(path, rows, read, all_right=bool(scored) and min(scored) == 1))
 
 
@@ -542,8 +548,10 @@ def _shown_order(row: _Given) -> list[int] | None:
             lined = split_option_lines("\n".join(found))
             shown = {*map(fold_text, [*found, *(lined.options if lined else ())])}
             listed = listed if shown.isdisjoint(map(fold_text, options)) else list(found)
-    texts = [str(option) for option in (option_columns(row.cells) if listed is None else listed)]
     # Columns such as A and B may hold anything, also how probable a model found each option.
+    if listed is None and sum(map(len, option_columns(row.cells))) < len(options):
+        return None
+    texts = [str(option) for option in (lettered_options(row.location, row.cells) if listed is None else listed)]
     if listed is None and len(texts) != len(options):
         return None
     lined = split_option_lines("\n".join(texts))
