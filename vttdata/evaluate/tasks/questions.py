@@ -133,8 +133,8 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
     doubled = [asked.question_id for asked in questions if len(asked.right) > 1]
     if doubled:
         findings.append(
-            f"Questions with a further option of the text of the right one, which counts as right too: {len(doubled):,}, "
-            f"such as {doubled[0][:80]}."
+            "Questions with a further option of the text of the right one, which counts as right too: "
+            f"{len(doubled):,}, such as {doubled[0][:80]}."
         )
     columns |= _score_yes_no(right, answers, items)
     columns |= _score_groups(right, blind, items)
