@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import builders.nextqa
 import builders.tempcompass
+from tests.evaluate.model_answers import ANSWERS, QUESTIONS
 from vttdata.annotations import Annotations
 from vttdata.errors import VttdataError
-from vttdata.evaluate.answers import RULES, Answer, Asked, read_answers
+from vttdata.evaluate.answers import RULES, Answer, Asked, read_answers, read_free_text
 from vttdata.text.questions import Choices, letters
 
 ANIMALS = ("a cat", "a dog", "a bird")
@@ -136,6 +137,72 @@ def test_nextqa_answers_are_the_same_in_every_notation(shared: Path, tmp_path: P
 def test_rules_of_multiple_choice(rules: str, text: str, options: set[int] | None) -> None:
     found = RULES[rules](text, asked())
     assert (None if found is None else set(found)) == options
+
+
+def letters_read(rules: str, name: str, text: str) -> str:
+    """Return the letters of the options that rules read in an answer of the table."""
+    options = QUESTIONS[name]
+    found = read_free_text(text, asked(options=options), RULES[rules]).named
+    return "".join(letters(len(options))[index] for index in sorted(found or ()))
+
+
+def test_answers_of_models_are_read_as_a_reader_does() -> None:
+    differing = {
+        answer[1:]: found for answer in ANSWERS if (found := letters_read("standard-2", *answer[:2])) != answer[2]
+    }
+    assert not differing
+    assert len(ANSWERS) > 200
+
+
+def test_older_rules_read_what_they_did() -> None:
+    read = [(letters_read("standard-1", name, text), meaning) for name, text, meaning in ANSWERS]
+    right = sum(found == meaning for found, meaning in read)
+    wrong = sum(bool(found) and found != meaning for found, meaning in read)
+    assert (len(read), right, wrong) == (265, 134, 21)
+
+
+@given(st.permutations(range(4)), st.sampled_from([each for each in ANSWERS if each[0] == "animal" and each[2]]))
+def test_reading_follows_the_options_and_not_their_letters(order: list[int], answer: tuple[str, str, str]) -> None:
+    # The same answer with its letters and the options in another order.
+    options = QUESTIONS["animal"]
+    letter_of = {"ABCD"[old]: "ABCD"[order.index(old)] for old in range(4)}
+    text = re.sub(r"(?<![A-Za-z.])[A-D](?![A-Za-z]|\.M)", lambda match: letter_of[match[0]], answer[1])
+    # Small letters and full-width ones stay, and so do article and repeated options.
+    assume(not re.search(r"(?<!\w)[a-d](?!\w)|[\uff21-\uff3a]|\bA [a-z]", answer[1]) and "\nB. a" not in answer[1])
+    found = RULES["standard-2"](text, asked(options=[options[index] for index in order]))
+    assert found is not None
+    assert {options[order[index]] for index in found} == {options["ABCD".index(answer[2])]}
+
+
+@given(st.text(alphabet="ABab .,:()\n{}<>/'answerisnotthk"))
+def test_any_text_names_one_option_or_none(text: str) -> None:
+    found = RULES["standard-2"](text, asked())
+    assert found is None or len(found) <= 1
+
+
+@pytest.mark.parametrize("text", ["answer is not " * 3000, "<answer>" * 5000, '{"answer":' * 5000])
+def test_long_answers_end(text: str) -> None:
+    assert not RULES["standard-2"](text, asked())
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("Option 2", {1}),
+        ("Option 2: she sits", {1}),
+        ("Option 2: she is seated", {1}),
+        ("Option 2: he sits", None),
+        ("The answer is Option 2.", {1}),
+        ("Answer: 2", {1}),
+        ("2", None),
+        ("Option 1 or Option 2", None),
+        ("<think>Option 1?</think>Option 2", {1}),
+        ("Neither option 1 nor option 2.", None),
+    ],
+)
+def test_labels_of_options_are_read_as_letters_are(text: str, options: set[int] | None) -> None:
+    labelled = asked(options=("he sits", "she sits"), labels=("Option 1", "Option 2"))
+    assert RULES["standard-2"](text, labelled) == options
 
 
 @pytest.mark.parametrize(

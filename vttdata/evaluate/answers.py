@@ -42,6 +42,7 @@ from vttdata.text.questions import (
     read_options,
     split_option_lines,
 )
+from vttdata.text.statements import find_statement
 
 Named = frozenset[int]
 """Options that an answer names; an answer that is understood and names none of them is empty."""
@@ -188,9 +189,15 @@ def read_videohallucer(text: str, asked: Asked) -> Named | None:
     return frozenset(index for index, word in _yes_no(asked) if re.search(rf"\b{word}\b", text.lower())) or None
 
 
+def read_statement(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``standard-2``: what it states last; see `vttdata.text.statements`."""
+    return find_statement(text, asked.choices)
+
+
 Rule = Callable[[str, Asked], Named | None]
 
 RULES: Mapping[str, Rule] = {
+    "standard-2": read_statement,
     "standard-1": read_standard,
     "tempcompass-1": read_tempcompass,
     "tempcompass-2": read_tempcompass_stripped,
@@ -199,7 +206,7 @@ RULES: Mapping[str, Rule] = {
 }
 """Name with version -> rules."""
 
-DEFAULT_RULES = "standard-1"
+DEFAULT_RULES = "standard-2"
 
 
 def load_rules(name: str) -> Rule:

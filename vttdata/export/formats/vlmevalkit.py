@@ -18,10 +18,11 @@ RULES = (
     "The TSV has a row for each clip, question or pair, with the columns of VLMEvalKit: `index`, `video` (the id of "
     "the clip), `question` (the prompt), `A` to `J` or the last option, and `answer` (a letter). Cells that a "
     "spreadsheet would run begin with `'`. Options and texts are read from `documents.jsonl`, since VLMEvalKit reads a "
-    "cell such as `None` as missing. Each prompt comes with the video, or with its frames for models that take pictures. Scores are computed "
-    "by vttdata, which must be installed beside VLMEvalKit, and are those of `vttdata evaluate`; an answer to a pair "
-    "that names neither text counts as the foil. Videos are searched in the folder named by the variable "
-    "`VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under their file names in the dataset or as `<video_id>.mp4`."
+    "cell such as `None` as missing. Each prompt comes with the video, or with its frames for models that take "
+    "pictures. Scores are computed by vttdata, which must be installed beside VLMEvalKit, and are those of `vttdata "
+    "evaluate`; an answer to a pair that names neither text counts as the foil. Videos are searched in the folder "
+    "named by the variable `VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under their file names in the dataset or "
+    "as `<video_id>.mp4`."
 )
 _LEAST_COLUMNS = 10
 LIMITS = "models see none: VLMEvalKit stops before the first row unless VTTDATA_VIDEOS names a folder"
