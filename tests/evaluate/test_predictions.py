@@ -130,6 +130,29 @@ def test_any_missing_doubled_or_foreign_prediction_changes_the_counts(seed: int)
     assert (counts.scored, counts.missing, counts.unknown) == (30 - faults[0], faults[0], faults[1])
 
 
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        ("p,0.7,0.2,true\nq,1,1,tie\nr,0,1,foil\n", [("p", (0.7, 0.2)), ("q", (1.0, 1.0)), ("r", (0.0, 1.0))]),
+        ("p,,,true\nq,,,tie\n", [("p", (1.0, 0.0)), ("q", (0.0, 0.0))]),
+        ("p,0.7,0.2,true\nq,0.7,0.2,foil\n", "x.csv:3: 'preferred' is foil, but the scores are 0.7 for the true text"),
+        ("p,0.7,0.2,tie\n", "x.csv:2: 'preferred' is tie, but the scores are 0.7"),
+        ("p,0.7,,true\n", "x.csv:2: the column 'foil_score' is empty"),
+    ],
+)
+def test_scores_of_pairs_count_before_preferences_that_agree(
+    tmp_path: Path, rows: str, read: str | list[tuple[str, tuple[float, float]]]
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"foil_id,true_score,foil_score,preferred\n{rows}")
+    if isinstance(read, str):
+        with pytest.raises(VttdataError) as refused:
+            list(read_foil_scores(path))
+        assert read in str(refused.value)
+    else:
+        assert list(read_foil_scores(path)) == read
+
+
 def test_scores_and_preferences_of_pairs_are_read(tmp_path: Path) -> None:
     scores = tmp_path / "scores.csv"
     scores.write_text("foil_id,true_score,foil_score\np,0.5,-1e3\nq,1,1\n")

@@ -151,6 +151,12 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     group="Items",
 )
 @option(
+    "--clean",
+    "Of captioning: leave reasoning (<think>), special tokens and a prompt that all captions repeat out of the scores.",
+    is_flag=True,
+    group="Items",
+)
+@option(
     "--tokenizer NAME",
     "Of captioning metrics: ptb-3.4.1, unicode or none.",
     show_default="ptb-3.4.1 for English, else unicode",

@@ -285,24 +285,30 @@ def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
     Args:
         path: CSV, TSV or JSON lines table with ``foil_id`` (or ``video_id`` for paragraphs), and either ``true_score``
             and ``foil_score``, or ``preferred``: ``true``, ``foil`` or ``tie``; or a log of a harness, see
-            `vttdata.evaluate.harness_logs`.
+            `vttdata.evaluate.harness_logs`. Of a row with both, the scores count.
 
     Raises:
-        VttdataError: if it cannot be read, a column is missing, or a score is not a finite number.
+        VttdataError: if it cannot be read, a column is missing, a score is not a finite number, or another text is
+            preferred than has the higher score.
     """
     for line, row in read_harness_log(path) if is_harness_log(path) else read_table(path):
         name = str(_cell(path, line, row, ("foil_id", "video_id")))
-        if "preferred" in row:
-            preferred = str(row["preferred"]).strip().lower()
-            if preferred not in _PREFERENCES:
-                raise VttdataError(f"{path}:{line}: 'preferred' is {preferred[:40]!a}, not true, foil or tie.")
-            yield name, _PREFERENCES[preferred]
-        else:
-            scores = [
-                read_number(path, line, column, _cell(path, line, row, (column,)))
-                for column in ("true_score", "foil_score")
-            ]
-            yield name, (scores[0], scores[1])
+        stated = str(row.get("preferred") or "").strip().lower()
+        if "preferred" in row and stated not in _PREFERENCES:
+            raise VttdataError(f"{path}:{line}: 'preferred' is {stated[:40]!a}, not true, foil or tie.")
+        if "preferred" in row and row.get("true_score") is None and row.get("foil_score") is None:
+            yield name, _PREFERENCES[stated]
+            continue
+        true, foil = (
+            read_number(path, line, column, _cell(path, line, row, (column,)))
+            for column in ("true_score", "foil_score")
+        )
+        if stated and _PREFERENCES[stated] != (float(true > foil), float(foil > true)):
+            raise VttdataError(
+                f"{path}:{line}: 'preferred' is {stated}, but the scores are {true:g} for the true text and {foil:g} "
+                "for the foil; leave out the column that is not meant."
+            )
+        yield name, (true, foil)
 
 
 def read_run(path: Path) -> dict[str, dict[str, float]]:

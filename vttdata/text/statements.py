@@ -15,17 +15,13 @@ import unicodedata
 from collections.abc import Sequence
 
 from vttdata.files.tables import fold_name
+from vttdata.text.generated import strip_generated
 from vttdata.text.questions import Choices, find_label, fold_text, kind_of
 
 _KEYS = frozenset(
     {"answer", "final_answer", "correct_answer", "choice", "option", "selected_option", "prediction", "letter"}
 )
 
-# Reasoning that is closed, and reasoning that was cut off before an answer.
-_REASONED = r"(?:\w+:)?(?:think|thinking|thought|reasoning|analysis)>"
-_REASONING = re.compile(rf"\A.*(?:</{_REASONED}|\u25c1/think\u25b7|<\|channel\|>final)", re.S | re.I)
-_CUT_REASONING = re.compile(rf"<{_REASONED}|\u25c1think\u25b7|<\|channel\|>", re.I)
-_TOKEN = re.compile(r"<\|[^|<>]*\|>|</?s>")
 _TAGGED = re.compile(r"<(?:final_?)?answer>((?:(?!<(?:final_?)?answer>).)*?)(?:</(?:final_?)?answer>|\Z)", re.S | re.I)
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _JOINED = re.compile(r"\W*(?:(?:or|and|maybe|perhaps)\W*)*", re.I)
@@ -100,9 +96,7 @@ def find_statement(text: str, choices: Choices) -> Stated:
         The option, and those of the same text; empty for a letter beyond the options. None where nothing is stated, or
         several options are.
     """
-    text = _TOKEN.sub("", _CUT_REASONING.sub("<cut>", _REASONING.sub("", unicodedata.normalize("NFKC", text))))
-    if "<cut>" in text:
-        return None
+    text = strip_generated(unicodedata.normalize("NFKC", text))
     for mark in (_TAGGED, _BOXED):
         if marked := list(mark.finditer(text)):
             is_list = len(marked) > 1 and _JOINED.fullmatch(text[marked[-2].end() : marked[-1].start()])

@@ -209,3 +209,9 @@ def test_corrupt_moments_raise_one_sentence(tmp_path: Path, text: str, words: st
     (tmp_path / "moments.txt").write_text(text)
     with pytest.raises(VttdataError, match=words):
         read_moments(tmp_path / "moments.txt")
+
+
+def test_shares_in_place_of_scores_are_refused(tmp_path: Path) -> None:
+    shares = [("h1", "w", "i2", 0.07, 2.5), ("h1", "w", "i0", 0.5, 3), ("h1", "w", "i1", 1, "")]
+    with pytest.raises(VttdataError, match="No score of these results is above 1; scores are from 0 to 100"):
+        read_results([answers(tmp_path, *shares)], manifest=manifest(tmp_path))

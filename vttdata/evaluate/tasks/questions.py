@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.evaluate.answers import Answer, read_answers, texts_of
-from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import Items, ItemTexts, read_question_items, read_question_texts
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
@@ -117,9 +117,8 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         columns["accuracy-understood"] = _mean(right, np.flatnonzero(understood))
     for kind in dict.fromkeys(kinds) if len(set(kinds)) > 1 else ():
         columns[f"accuracy/{kind}"] = _mean(right, np.flatnonzero(kinds == kind))
-    columns["chance"] = _mean(
-        np.array([len(asked.right) / len(asked.choices.options) for asked in questions]), np.arange(len(right))
-    )
+    guessed = np.array([len(asked.right) / len(asked.choices.options) for asked in questions])
+    columns["chance"] = _mean(guessed, np.arange(len(right)))
     blind = np.array(items.blind)
     tried = np.flatnonzero(np.isfinite(blind))
     findings = []
@@ -130,6 +129,11 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
             f"blind is the best of the blind attackers on each kind, without any video, on {len(tried):,} of "
             f"{len(right):,} questions; others may reach more."
         )
+    given = np.flatnonzero(understood)
+    if is_worse_than_guessing(right[given], guessed[given], guessed[given] * (1 - guessed[given])):
+        hint = "perhaps the answers count from another number, or the options were shown in another order"
+        means = float(right[given].mean()), float(guessed[given].mean())
+        findings.append(describe_guessing("accuracy of the answers that are understood", *means, hint))
     doubled = [asked.question_id for asked in questions if len(asked.right) > 1]
     if doubled:
         findings.append(

@@ -66,6 +66,10 @@ def read_results(
     if not results.judgments:
         reasons = ", ".join(f"{kind} {len(ids)}" for kind, ids in results.findings.items()) or "there are no answers"
         raise VttdataError(f"No answer is left of these results: {reasons}.")
+    if max(judgment.score for judgment in results.judgments) <= 1 and any(
+        judgment.score % 1 for judgment in results.judgments
+    ):
+        raise VttdataError("No score of these results is above 1; scores are from 0 to 100, so multiply shares by 100.")
     conflicts = results.findings.get("conflicting_duplicate", ())
     if len(conflicts) > max(_MAX_CONFLICTS, _MAX_CONFLICTING * len(results.judgments)):
         raise VttdataError(
