@@ -47,11 +47,11 @@ def test_captions_are_read_from_every_form(tmp_path: Path, name: str, text: str)
             'x.jsonl:1: not a JSON object .the key "caption" is',
         ),
         ("x.json", '{"a": "1", "a": "2"}', 'the key "a" is duplicated'),
-        ("x.json", '["one"]', "a list of objects with image_id and caption"),
-        ("x.json", '{"a": ["1", "2"]}', "the prediction of 'a' is not one caption"),
-        ("x.json", '[{"image_id": "a"}]', "x.json:1: the column 'caption' is missing"),
+        ("x.json", '["one"]', "x.json:1: a JSON object is expected, found str"),
+        ("x.json", '{"a": ["1", "2"]}', "x.json:1: the id or the caption is not a text"),
+        ("x.json", '[{"image_id": "a"}]', "x.json:1: there is no column 'caption' or 'text'"),
         ("x.json", "[" * 5_000, "not JSON"),
-        ("x.csv", "clip,caption\na,one\n", "the column 'video_id' is missing"),
+        ("x.csv", "clip,caption\na,one\n", "there is no column 'video_id' or 'image_id' or 'id'"),
     ],
 )
 def test_malformed_captions_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.evaluate.predictions import OUTPUT_COLUMNS, read_strict_json
-from vttdata.files.tables import READ_SUFFIXES, fold_name, number_or_nan, read_table
+from vttdata.files.tables import READ_SUFFIXES, fold_name, number_or_nan, read_table, unfold_table
 from vttdata.ids import find_video_id
 from vttdata.json_types import JsonObject, Row
 from vttdata.text.questions import (
@@ -337,8 +337,14 @@ def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
     if is_harness_log(path):
         yield from ((f"{path}:{line}", row, ()) for line, row in read_harness_log(path))
         return
-    value = read_strict_json(path) if path.suffix.lower() == ".json" else None
-    if isinstance(value, dict) or _is_nested(value):
+    value = None
+    if path.suffix.lower() == ".json":
+        # JSON lines are read as a table below, which says what is wrong with anything else.
+        with contextlib.suppress(VttdataError):
+            value = read_strict_json(path)
+    unfolded = unfold_table(value, (*_IDS, *_VIDEOS)) if isinstance(value, dict) else None
+    is_table = bool(unfolded) and any(fold_name(name) in (*_IDS, *_VIDEOS) for name in (unfolded or [{}])[0])
+    if not is_table and (isinstance(value, dict) or _is_nested(value)):
         rows = list(_walk(value, ()))
         # Beside the answers of a model, some files repeat the questions, with what is right, and facts of the videos.
         predicted = [(keys, cells) for keys, cells in rows if any(name in cells for name in _PREDICTIONS)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import number_or_nan, open_text, read_table, required_text
+from vttdata.files.tables import WORKBOOK, Columns, number_or_nan, open_text, read_table, required_text
 from vttdata.people.answers.intake import Intake, Results
 from vttdata.people.answers.manifest import Manifest, ManifestItem, parse_kind
 from vttdata.people.answers.wmt import HEADER, split_cells, take_wmt
@@ -17,6 +17,7 @@ from vttdata.people.scoring.scores import Moments
 _ITEM_COLUMN = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")
 _CONTENT_COLUMNS = ("video_id", "system", "kind")
+_PAGE = Columns(("hit", "worker", "item", "score", "position", "seconds", "answers", *_CONTENT_COLUMNS), (), ("score",))
 # A worker may change an answer or post a HIT twice. More contradictions than these few, or this share, mean that
 # different items pass for one.
 _MAX_CONFLICTS = 5
@@ -54,8 +55,11 @@ def read_results(
     """
     intake = Intake(manifest, workers)
     for file in files:
-        with open_text(file) as stream:
-            first_line = stream.readline(2**20)
+        if file.suffix.lower() == WORKBOOK:
+            first_line = "\t".join(next((row for _, row in read_table(file)), ()))
+        else:
+            with open_text(file) as stream:
+                first_line = stream.readline(2**20)
         if split_cells(first_line) == HEADER.split():
             take_wmt(file, intake, moments)
         elif {"HITId", "WorkerId"} <= set(re.split(r'[,;\t"\r\n]+', first_line)):
@@ -125,7 +129,7 @@ def _crowd_items(row: Mapping[str, Any], location: str, *, has_manifest: bool) -
 def _take_page(file: Path, intake: Intake) -> None:
     counts: dict[tuple[str, str], int] = {}
     needs_content = intake.manifest is None
-    for line, row in _single_answers(file, read_table(file)):
+    for line, row in _single_answers(file, read_table(file, _PAGE)):
         hit, item = (required_text(file, line, row, name) for name in ("hit", "item"))
         worker = str(row.get("worker") or "")
         for name in ("worker", "score", *(_CONTENT_COLUMNS if needs_content else ())):
