@@ -296,7 +296,7 @@ def unfold_table(value: JsonObject, names: Sequence[str] = ()) -> list[Any] | No
     inner = list(value.values())
     is_named = not known.isdisjoint(map(fold_name, value))
     if inner and all(isinstance(cells, list) for cells in inner):
-        is_table = is_named and len(set(map(len, inner))) == 1
+        is_table = (is_named or not known) and len(set(map(len, inner))) == 1
         return [dict(zip(value, cells, strict=True)) for cells in zip(*inner, strict=True)] if is_table else None
     if not inner or not all(isinstance(cells, dict) and cells.keys() == inner[0].keys() for cells in inner):
         return None

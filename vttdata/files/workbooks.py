@@ -11,6 +11,7 @@ from vttdata.files.reading import ZIP_ERRORS, refuse_special
 
 # Limit on the unpacked size of a workbook, which is read as a whole.
 _MAX_BYTES = 2**28
+_EXACT = 2**53
 
 
 def read_workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -51,6 +52,9 @@ def read_workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _as_text(location: str, cell: object) -> str:
     if isinstance(cell, bool):
         return str(cell).upper()
+    # Excel keeps every number as a float, and writes those that are whole without a fraction.
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:
+        return str(int(cell))
     if isinstance(cell, (str, int, float)):
         return str(cell)
     raise VttdataError(f"{location}: the cell {cell!s:.40} is a date or a time; format its column as text.")
