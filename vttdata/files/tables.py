@@ -454,7 +454,8 @@ def read_number(path: Path, line: int, column: str, value: object) -> float:
         raise VttdataError(f"{path}:{line}: '{column}' is empty.")
     number = number_or_nan(value)
     if not math.isfinite(number):
-        raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number.")
+        hint = "; write it without the per cent sign" if str(value).strip().endswith("%") else ""
+        raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number{hint}.")
     return number
 
 

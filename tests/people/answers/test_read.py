@@ -243,7 +243,7 @@ def test_scores_that_appraise_exports_are_read(tmp_path: Path) -> None:
     [
         (
             "a.csv",
-            "annotation_id,annotator,created_at,id,lead_time,rating,updated_at\n1,2,,3,4.5,60,\n",
+            "annotation_id,annotator,created_at,id,lead_time,rating\n1,2,,3,4.5,60\n",
             "'annotator' worker",
         ),
         ("a.json", '[{"id": 1, "annotations": [{"completed_by": 1, "result": []}]}]', "export it as CSV instead"),
@@ -276,16 +276,8 @@ def test_renamed_exports_are_read(tmp_path: Path, head: str, names: dict[str, st
 
 
 def test_crowd_results_may_be_a_workbook(tmp_path: Path) -> None:
-    head = [
-        "HITId",
-        "WorkerId",
-        "WorkTimeInSeconds",
-        "Input.rid_0",
-        "Input.sid_0",
-        "Input.sys_id_0",
-        "Input.tst_0",
-        "Answer.Q",
-    ]
-    row = ["h", "w", 30, "i", "v", "A", "system", "0_i_55"]
+    shown = {"Input.rid_0": "i", "Input.sid_0": "v", "Input.sys_id_0": "A", "Input.tst_0": "system"}
+    head = ["HITId", "WorkerId", "WorkTimeInSeconds", *shown, "Answer.Q"]
+    row = ["h", "w", 30, *shown.values(), "0_i_55"]
     (judgment,) = read_results([write_workbook(tmp_path / "a.xlsx", {"Sheet1": [head, row]})]).judgments
     assert (judgment.worker, judgment.score, judgment.seconds) == ("w", 55, 30)

@@ -152,7 +152,7 @@ def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> t
     alike = find_repeated_queries(items)
     truths = [[span] for span in items.spans]
     columns = _measure("grounding", predictions, truths)
-    findings = [*describe_units(predictions, items), *describe_order(predictions, items)]
+    findings = [*describe_units(predictions, items.spans), *describe_order(predictions, items)]
     empty = sum(end <= start for start, end in items.spans)
     if empty:
         findings.append(f"Annotated spans that end where they start or before, which nothing can overlap: {empty:,}.")
@@ -194,10 +194,10 @@ def score_marked(
     return columns | {"grounding-annotators/miou": ScoreColumn(ColumnScores.from_means(overlap), rows)}
 
 
-def describe_units(predictions: Sequence[Sequence[Span] | None], items: Items) -> list[str]:
+def describe_units(predictions: Sequence[Sequence[Span] | None], spans: Sequence[Span]) -> list[str]:
     """Return a sentence where predicted spans are hardly in seconds: shares of videos, or numbers beyond any span."""
-    ends = [end for spans in predictions for _, end in spans or ()]
-    true_ends = [end for _, end in items.spans if math.isfinite(end)]
+    ends = [end for predicted in predictions for _, end in predicted or ()]
+    true_ends = [end for _, end in spans if math.isfinite(end)]
     if not ends or not true_ends:
         return []
     if max(ends) <= 1 < float(np.median(true_ends)):
