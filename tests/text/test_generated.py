@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from vttdata.evaluate.tasks.captioning import clean_captions
+from vttdata.evaluate.tasks.captioning import strip_captions
 from vttdata.text.generated import find_prompt, strip_generated
 from vttdata.text.tokenizers import split_unicode_words
 
@@ -31,7 +31,7 @@ def test_reasoning_and_special_tokens_are_no_words(text: str, clean: str) -> Non
 def test_prompt_that_all_repeat_is_left_out() -> None:
     texts = [f"USER: Describe the video. ASSISTANT: a man does {number} things." for number in range(12)]
     assert find_prompt(texts) == "USER: Describe the video. ASSISTANT: "
-    assert clean_captions([*texts, None])[::12] == ["a man does 0 things.", None]
+    assert strip_captions([*texts, None])[::12] == ["a man does 0 things.", None]
     assert find_prompt(texts[:9]) == ""
 
 

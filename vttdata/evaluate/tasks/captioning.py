@@ -44,7 +44,7 @@ class CaptioningTask:
         )
         notes = describe_caption_column(path)
         if scoring.clean:
-            cleaned = clean_captions(matched.values)
+            cleaned = strip_captions(matched.values)
             changed = sum(text != clean for text, clean in zip(matched.values, cleaned, strict=True))
             matched = matched._replace(values=cleaned)
             notes.append(f"Captions that were cleaned of reasoning, special tokens or a prompt: {changed:,}.")
@@ -89,7 +89,7 @@ class CaptioningTask:
         return read_captions(path)
 
 
-def clean_captions(captions: Sequence[str | None]) -> list[str | None]:
+def strip_captions(captions: Sequence[str | None]) -> list[str | None]:
     """Return captions without reasoning, special tokens and a prompt that all repeat; None where there is none."""
     stripped = [None if caption is None else strip_generated(caption) for caption in captions]
     prompt = find_prompt([caption for caption in stripped if caption])
