@@ -32,18 +32,21 @@ _QUOTES = "\"'\u201c\u201d\u2018\u2019\u300c\u300d \t\r\n"
 _BRACKETS = "()[]{}<>.\u3002"
 _ROLE = re.compile(r"\A(?:assistant|model|ai|bot)\s*:\s*", re.I)
 
-# The word for an answer with what joins it to one, in languages that models are asked in.
+# Words between a cue and the option that it announces.
 _FILLER = (
     r"(?:[\s:]|(?:most likely|likely|probably|clearly|definitely|indeed|therefore|thus|still|simply|the|option|choice"
     r"|answer|letter|correct|right|best)(?!\w))*"
 )
+# The word for an answer with what joins it to one, in languages that models are asked in; a single letter between them
+# would be an option already.
 _CUE = re.compile(
     r"(?:(?<![A-Za-z])(?:answer|ans|option|choice|antwort|antwoord|r\u00e9ponse|respuesta|risposta|resposta|svar|vastaus"
     r"|cevap|jawaban|odpowied\u017a|\u043e\u0442\u0432\u0435\u0442|\u0111\u00e1p \u00e1n)(?!\w)"
     r"|\u7b54\u6848|\u7b54\u3048|\u6b63\u89e3|\u56de\u7b54|\uc815\ub2f5|\ub2f5\ubcc0|\ub2f5"
     r"|\u0627\u0644\u0625\u062c\u0627\u0628\u0629|\u0627\u0644\u062c\u0648\u0627\u0628"
     r"|\u0909\u0924\u094d\u0924\u0930|\u0989\u09a4\u09cd\u09a4\u09b0)"
-    r"(?:\s+(?!(?-i:[A-Z](?!\w))|\d)[\w'\u2019]+){0,8}?\s*(?:(?<!\w)(?:is|was|be|ist|est|es|\u00e9|\u00e8|\u00e4r|jest)(?!\w)|\u662f|\u4e3a|\u70ba"
+    r"(?:\s+(?!(?-i:[A-Z](?!\w))|\d)[\w'\u2019]+){0,8}?"
+    r"\s*(?:(?<!\w)(?:is|was|be|ist|est|es|\u00e9|\u00e8|\u00e4r|jest)(?!\w)|\u662f|\u4e3a|\u70ba"
     rf"|\u306f|\uc740|\ub294|[:=\-]|\n){_FILLER}",
     re.I,
 )
@@ -52,6 +55,7 @@ _CHOICE = re.compile(
     rf"|(?:it|remaining|left)(?:\s+is|['\u2019]s))(?!\w),?|\u9009\u62e9?){_FILLER}",
     re.I,
 )
+# What follows a letter that is an option, and no article, pronoun or initial; then what makes it one of a list.
 _END = (
     r"(?:\s*(?:[.):;\]}>!(\u3002](?![A-Za-z]\.)|,|\n|\Z|\u3067\u3059|\uc785\ub2c8\ub2e4)|\s+[\-\u2013\u2014]\s"
     r"|\s+(?:because|since|as|due|which|matches|fits|describes)(?!\w))"
@@ -66,6 +70,7 @@ _CORRECT = re.compile(
     r"(?:correct|right|true|best)(?!\w)"
 )
 _MENTION = re.compile(rf"(?<!\w)(?i:answer|option|choice)\s+(?=[(\[]?[A-Z]{_CLEAR})")
+# What a denial is about ends with its clause, and what is only supposed with the sentence.
 _CLAUSE = re.compile(r"\A.*(?:[.,;:!?\n]|(?<!\w)(?:so|but|hence|therefore|thus)(?!\w))", re.S | re.I)
 _SENTENCE = re.compile(r"\A.*[.;!?\n]", re.S)
 _DENIED = re.compile(
