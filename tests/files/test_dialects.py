@@ -127,7 +127,7 @@ def read_dialects(folder: Path, seeds: Sequence[int]) -> dict[str, list[int]]:
 
 
 def test_every_dialect_gives_the_same_rows_or_a_refusal(tmp_path: Path) -> None:
-    refused = read_dialects(tmp_path, range(40, 80))
+    refused = read_dialects(tmp_path, [*range(40, 80), 3459])
     assert len(refused) > 20
     assert max(map(len, refused.values())) < 20
     assert not any(refused[name] for name in DIALECTS if DIALECTS[name][0] in ("json", "jsonl", "xlsx"))
