@@ -79,8 +79,7 @@ def read(folder: Path, *, language: str = "en", folders: Mapping[str, str] | Non
                 item.video if collection is None else f"{collection}/{item.video}",
                 item.question,
                 item.candidates,
-                # Of candidates with the same text, the first.
-                item.candidates.index(item.answer) if item.answer in item.candidates else item.answer,
+                item.answer,
                 type=task,
                 span=None if item.start is None or item.end is None else (item.start, item.end),
             )

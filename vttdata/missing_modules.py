@@ -21,6 +21,7 @@ LIBRARIES = {
     "imageio_ffmpeg": ("imageio-ffmpeg", "build"),
     "jinja2": ("Jinja2", "build"),
     "py3langid": ("py3langid", "build"),
+    "python_calamine": ("python-calamine", "xlsx"),
     "pydantic": ("pydantic", "build"),
     "ray": ("Ray", "ray"),
     "safetensors": ("safetensors", "lm"),

@@ -324,7 +324,7 @@ class VideoQuestion:
 
     Fields:
         kind: how it is asked, such as ``multiple_choice``, ``yes_no`` or ``caption_matching``.
-        options: 2 to 10 texts.
+        options: 2 to 26 texts.
         labels: name of each option in the question as it is published, such as ``A`` or ``Option 1``.
         answer: index of the right option, from 0.
         group: what it shares with the questions that it belongs together with, such as a pair; None alone.

@@ -43,7 +43,7 @@ def test_videos_of_one_name_in_two_collections_are_two(tmp_path: Path) -> None:
     ("changes", "words"),
     [
         ({"answer": "d"}, "the answer 'd' is no option, of 3"),
-        ({"candidates": ["c"]}, "2 to 10 options are expected"),
+        ({"candidates": ["c"]}, "2 to 26 options are expected"),
         ({"start": 3}, "'start' and 'end' are no part of a video"),
         ({"start": 3, "end": 1}, "'start' and 'end' are no part of a video"),
         ({"video": "../x.mp4"}, "is not a usable id"),

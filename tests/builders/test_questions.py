@@ -87,7 +87,7 @@ def test_splits_and_sources_are_columns(tmp_path: Path) -> None:
         ([question(0, video=None)], "q.jsonl:1: the row names no video"),
         ([question(0), question(0, split="train")], "q.jsonl:2: the video 'v0' has another source or split"),
         ([question(0, start="soon")], "q.jsonl:1: 'start' should be seconds"),
-        ([question(0, options=[str(n) for n in range(11)])], "q.jsonl:1: two or more options are expected, at most 10"),
+        ([question(0, options=[str(n) for n in range(27)])], "q.jsonl:1: two or more options are expected, at most 26"),
         ([{"video_id": "v", "caption": "x"}], "q.jsonl: holds no questions"),
         ([question(0, answer="D")], "q.jsonl:1: the answer 'D' is no option, of 3"),
         ([question(0, answer="")], "q.jsonl:1: the answer '' is no option, of 3"),
@@ -101,6 +101,10 @@ def test_bad_table_is_one_sentence(tmp_path: Path, rows: list[dict[str, object]]
 
 def test_same_options_are_a_finding(tmp_path: Path) -> None:
     found = read(write(tmp_path / "q.jsonl", [question(0, options=["x", "x", "y"], answer="C"), question(1)]))
-    assert [(finding.kind, finding.ids) for finding in found.findings if finding.kind == "same_options"] == [
-        ("same_options", ("v0/1",))
-    ]
+    assert ("same_options", ("v0/1",)) in [(finding.kind, finding.ids) for finding in found.findings]
+
+
+def test_option_of_the_text_of_the_answer_is_a_finding(tmp_path: Path) -> None:
+    found = read(write(tmp_path / "q.jsonl", [question(0), question(1, options=["z", "x", "y", "X."], answer="x")]))
+    assert ("same_as_answer", ("v1/1",)) in [(finding.kind, finding.ids) for finding in found.findings]
+    assert found.questions[1].answer == 1

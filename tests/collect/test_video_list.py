@@ -196,7 +196,7 @@ def test_manifest_that_does_not_exist_or_is_no_table_is_rejected(tmp_path: Path)
     with pytest.raises(VttdataError, match="cannot be read"):
         list(list_manifest(tmp_path / "absent.csv"))
     with pytest.raises(VttdataError, match="must end in one of"):
-        list(list_manifest(tmp_path / "list.xlsx"))
+        list(list_manifest(tmp_path / "list.ods"))
 
 
 @settings(max_examples=50, deadline=None)

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import builders.nextqa
 import builders.tempcompass
+from tests.evaluate.model_answers import ANSWERS, QUESTIONS
 from vttdata.annotations import Annotations
 from vttdata.errors import VttdataError
-from vttdata.evaluate.answers import RULES, Answer, Asked, read_answers
+from vttdata.evaluate.answers import RULES, Answer, Asked, read_answers, read_free_text
 from vttdata.text.questions import Choices, letters
 
 ANIMALS = ("a cat", "a dog", "a bird")
@@ -76,11 +77,9 @@ def test_tempcompass_scores_are_the_published_ones(shared: Path, model: str) -> 
         items, understood, by_rules, with_judge, aspects = TEMPCOMPASS[model, kind]
         assert len(answers) == items
         assert sum(answer.is_understood for answer in answers.values()) == understood
-        right = sum(answer.score(questions[name].answer) for name, answer in answers.items())
+        right = sum(answer.score(questions[name]) for name, answer in answers.items())
         assert round(right / items, 4) == by_rules
-        rated = {
-            name: answer.score(questions[name].answer) for name, answer in found["auto_eval_results"][kind].items()
-        }
+        rated = {name: answer.score(questions[name]) for name, answer in found["auto_eval_results"][kind].items()}
         assert round(sum(rated.values()) / items, 4) == with_judge
         for aspect, official in zip(ASPECTS, aspects, strict=True):
             of_aspect = [value for name, value in rated.items() if name.split("/")[2] == aspect]
@@ -138,6 +137,72 @@ def test_nextqa_answers_are_the_same_in_every_notation(shared: Path, tmp_path: P
 def test_rules_of_multiple_choice(rules: str, text: str, options: set[int] | None) -> None:
     found = RULES[rules](text, asked())
     assert (None if found is None else set(found)) == options
+
+
+def letters_read(rules: str, name: str, text: str) -> str:
+    """Return the letters of the options that rules read in an answer of the table."""
+    options = QUESTIONS[name]
+    found = read_free_text(text, asked(options=options), RULES[rules]).named
+    return "".join(letters(len(options))[index] for index in sorted(found or ()))
+
+
+def test_answers_of_models_are_read_as_a_reader_does() -> None:
+    differing = {
+        answer[1:]: found for answer in ANSWERS if (found := letters_read("standard-2", *answer[:2])) != answer[2]
+    }
+    assert not differing
+    assert len(ANSWERS) > 200
+
+
+def test_older_rules_read_what_they_did() -> None:
+    read = [(letters_read("standard-1", name, text), meaning) for name, text, meaning in ANSWERS]
+    right = sum(found == meaning for found, meaning in read)
+    wrong = sum(bool(found) and found != meaning for found, meaning in read)
+    assert (len(read), right, wrong) == (265, 134, 21)
+
+
+@given(st.permutations(range(4)), st.sampled_from([each for each in ANSWERS if each[0] == "animal" and each[2]]))
+def test_reading_follows_the_options_and_not_their_letters(order: list[int], answer: tuple[str, str, str]) -> None:
+    # The same answer with its letters and the options in another order.
+    options = QUESTIONS["animal"]
+    letter_of = {"ABCD"[old]: "ABCD"[order.index(old)] for old in range(4)}
+    text = re.sub(r"(?<![A-Za-z.])[A-D](?![A-Za-z]|\.M)", lambda match: letter_of[match[0]], answer[1])
+    # Small letters and full-width ones stay, and so do article and repeated options.
+    assume(not re.search(r"(?<!\w)[a-d](?!\w)|[\uff21-\uff3a]|\bA [a-z]", answer[1]) and "\nB. a" not in answer[1])
+    found = RULES["standard-2"](text, asked(options=[options[index] for index in order]))
+    assert found is not None
+    assert {options[order[index]] for index in found} == {options["ABCD".index(answer[2])]}
+
+
+@given(st.text(alphabet="ABab .,:()\n{}<>/'answerisnotthk"))
+def test_any_text_names_one_option_or_none(text: str) -> None:
+    found = RULES["standard-2"](text, asked())
+    assert found is None or len(found) <= 1
+
+
+@pytest.mark.parametrize("text", ["answer is not " * 3000, "<answer>" * 5000, '{"answer":' * 5000])
+def test_long_answers_end(text: str) -> None:
+    assert not RULES["standard-2"](text, asked())
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("Option 2", {1}),
+        ("Option 2: she sits", {1}),
+        ("Option 2: she is seated", {1}),
+        ("Option 2: he sits", None),
+        ("The answer is Option 2.", {1}),
+        ("Answer: 2", {1}),
+        ("2", None),
+        ("Option 1 or Option 2", None),
+        ("<think>Option 1?</think>Option 2", {1}),
+        ("Neither option 1 nor option 2.", None),
+    ],
+)
+def test_labels_of_options_are_read_as_letters_are(text: str, options: set[int] | None) -> None:
+    labelled = asked(options=("he sits", "she sits"), labels=("Option 1", "Option 2"))
+    assert RULES["standard-2"](text, labelled) == options
 
 
 @pytest.mark.parametrize(
@@ -239,7 +304,7 @@ def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, s
                 pairs.append(pair)
             (Path(folder) / f"{subset}_model.json").write_text(json.dumps(pairs))
         answers = read_answers(Path(folder), list(questions.values()), "videohallucer-1").answers
-    assert [(name, bool(answer.score(questions[name].answer))) for name, answer in answers] == official
+    assert [(name, bool(answer.score(questions[name]))) for name, answer in answers] == official
 
 
 def test_highest_score_answers_and_ties_share(tmp_path: Path) -> None:
@@ -248,8 +313,25 @@ def test_highest_score_answers_and_ties_share(tmp_path: Path) -> None:
         answer
         for _, answer in read_answers(write(tmp_path / "a.jsonl", rows), [asked(0), asked(1)], "standard-1").answers
     )
-    assert [first.score(place) for place in range(3)] == [0.5, 0.5, 0.0]
-    assert [second.score(place) for place in range(3)] == [0.0, 1.0, 0.0]
+    assert [first.score(asked(answer=place)) for place in range(3)] == [0.5, 0.5, 0.0]
+    assert [second.score(asked(answer=place)) for place in range(3)] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "score"),
+    [
+        ({"prediction": "D"}, 1),
+        ({"prediction": "B"}, 1),
+        ({"answer_index": 3}, 1),
+        ({"prediction": "A"}, 0),
+        ({"scores": [0, 1, 0, 1]}, 1),
+        ({"scores": [1, 1, 0, 1]}, 2 / 3),
+    ],
+)
+def test_either_copy_of_the_right_option_is_right(tmp_path: Path, cells: dict[str, Any], score: float) -> None:
+    question = asked(options=("a cat", "a dog", "a bird", "A dog."), answer=1)
+    path = write(tmp_path / "a.jsonl", [{"qid": "q0", **cells}])
+    assert read_answers(path, [question], "standard-1").answers[0][1].score(question) == pytest.approx(score)
 
 
 @pytest.mark.parametrize(

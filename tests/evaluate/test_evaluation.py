@@ -17,6 +17,7 @@ from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.evaluate.items import digest_of, read_clips, read_foil_pairs
+from vttdata.evaluate.tasks.foils import score_pairs
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.records import Caption, Clip, Source
 
@@ -245,6 +246,21 @@ def test_odd_captions_are_findings(dataset: Path, predictions: Write) -> None:
     assert "Captions that are empty: 2." in evaluate(dataset, empty, **QUICK).findings
 
 
+def test_output_beside_captions_is_a_finding_and_can_be_cleaned(dataset: Path, predictions: Write) -> None:
+    plain = evaluate(dataset, predictions(), **QUICK)
+    written = json.loads(predictions().read_text())
+    marked = {row["image_id"]: f"<think>hm, {row['caption']}?</think>{row['caption']}</s>" for row in written}
+    path = predictions("marked.json", **marked | {"t1": "nan"})
+    report = evaluate(dataset, path, **QUICK)
+    assert any(text.startswith("Captions with reasoning or special tokens") for text in report.findings)
+    assert any("a word for a missing value, such as 'nan': 1." in text for text in report.findings)
+    settings = EvaluationSettings(draws=50, clean=True)
+    cleaned = evaluate(dataset, predictions("marked.json", **marked), **QUICK | {"settings": settings})
+    assert cleaned.scores == plain.scores
+    assert cleaned.signature.replace("|clean:yes", "") == plain.signature != cleaned.signature
+    assert "Captions that were cleaned of reasoning, special tokens or a prompt: 6." in cleaned.findings
+
+
 def test_damaged_captions_are_a_finding(dataset: Path, predictions: Write) -> None:
     findings = evaluate(dataset, predictions(t1="a cafÃ© sign", t2="a \ufffd sign", t3="a café"), **QUICK).findings
     assert any("damaged characters" in text and ": 2, such as 'a cafÃ© sign'" in text for text in findings)
@@ -314,6 +330,16 @@ def test_foils_are_scored_with_ties_apart(tmp_path: Path) -> None:
     assert report.scores["accuracy"].all.score == pytest.approx(1 / 3)
     assert report.scores["accuracy-half"].all.score == pytest.approx(1 / 2)
     assert "1 of 3 pairs are ties." in report.findings
+
+
+def test_losses_in_place_of_scores_of_pairs_are_said() -> None:
+    draw = np.random.default_rng(3)
+    likelihoods = [(float(true) + 2, float(foil)) for true, foil in draw.normal(size=(60, 2))]
+    assert score_pairs(likelihoods)[1] == []
+    (finding,) = score_pairs([(-true, -foil) for true, foil in likelihoods])[1]
+    assert "worse than guessing (0.5); where lower is better" in finding
+    said = [score_pairs(list(map(tuple, draw.normal(size=(40, 2)).tolist())))[1] for _ in range(300)]
+    assert sum(map(bool, said)) <= 1
 
 
 def test_report_is_json_and_every_item_is_written(dataset: Path, predictions: Write, tmp_path: Path) -> None:

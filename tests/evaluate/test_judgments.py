@@ -233,3 +233,13 @@ def test_flickr8k_gives_the_published_figures(shared: Path) -> None:
         scores = score_table(load_metric(column), expert)[column].items
         found = stats.kendalltau(np.repeat(scores, 3), expert.ratings.ravel(), variant="c").statistic
         assert found == pytest.approx(tau_c, abs=0.001), column
+
+
+def test_first_score_of_an_annotator_counts(tmp_path: Path) -> None:
+    rows = [[f"v{number}", "a", f"text {number}", score, "ann"] for number, score in enumerate((10, 20, 60))]
+    once = read_judgment_table(save(tmp_path / "once.csv", HEAD, rows))
+    again = read_judgment_table(save(tmp_path / "again.csv", HEAD, [*rows, *([*row[:3], 99, "ann"] for row in rows)]))
+    assert again.raw.tolist() == once.raw.tolist() == [10, 20, 60]
+    assert again.z.tolist() == once.z.tolist()
+    assert again.assessments.tolist() == [1, 1, 1]
+    assert "Further scores by an annotator of a caption, of which the first counts: 3." in again.notes

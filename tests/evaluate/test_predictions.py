@@ -47,11 +47,11 @@ def test_captions_are_read_from_every_form(tmp_path: Path, name: str, text: str)
             'x.jsonl:1: not a JSON object .the key "caption" is',
         ),
         ("x.json", '{"a": "1", "a": "2"}', 'the key "a" is duplicated'),
-        ("x.json", '["one"]', "a list of objects with image_id and caption"),
-        ("x.json", '{"a": ["1", "2"]}', "the prediction of 'a' is not one caption"),
-        ("x.json", '[{"image_id": "a"}]', "x.json:1: the column 'caption' is missing"),
+        ("x.json", '["one"]', "x.json:1: a JSON object is expected, found str"),
+        ("x.json", '{"a": ["1", "2"]}', "x.json:1: the id or the caption is not a text"),
+        ("x.json", '[{"image_id": "a"}]', "x.json:1: there is no column 'caption' or 'text'"),
         ("x.json", "[" * 5_000, "not JSON"),
-        ("x.csv", "clip,caption\na,one\n", "the column 'video_id' is missing"),
+        ("x.csv", "clip,caption\na,one\n", "there is no column 'video_id' or 'image_id' or 'id'"),
     ],
 )
 def test_malformed_captions_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -128,6 +128,29 @@ def test_any_missing_doubled_or_foreign_prediction_changes_the_counts(seed: int)
             match_predictions("p", doubled, expected, MatchRule("worst", "ignore"))
     counts = match_predictions("p", found, expected, MatchRule("worst", "ignore")).counts
     assert (counts.scored, counts.missing, counts.unknown) == (30 - faults[0], faults[0], faults[1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        ("p,0.7,0.2,true\nq,1,1,tie\nr,0,1,foil\n", [("p", (0.7, 0.2)), ("q", (1.0, 1.0)), ("r", (0.0, 1.0))]),
+        ("p,,,true\nq,,,tie\n", [("p", (1.0, 0.0)), ("q", (0.0, 0.0))]),
+        ("p,0.7,0.2,true\nq,0.7,0.2,foil\n", "x.csv:3: 'preferred' is foil, but the scores are 0.7 for the true text"),
+        ("p,0.7,0.2,tie\n", "x.csv:2: 'preferred' is tie, but the scores are 0.7"),
+        ("p,0.7,,true\n", "x.csv:2: the column 'foil_score' is empty"),
+    ],
+)
+def test_scores_of_pairs_count_before_preferences_that_agree(
+    tmp_path: Path, rows: str, read: str | list[tuple[str, tuple[float, float]]]
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"foil_id,true_score,foil_score,preferred\n{rows}")
+    if isinstance(read, str):
+        with pytest.raises(VttdataError) as refused:
+            list(read_foil_scores(path))
+        assert read in str(refused.value)
+    else:
+        assert list(read_foil_scores(path)) == read
 
 
 def test_scores_and_preferences_of_pairs_are_read(tmp_path: Path) -> None:

@@ -107,3 +107,8 @@ def test_cell_beyond_the_limit_is_refused_with_its_line() -> None:
     for delimiter in "\t,":
         with pytest.raises(VttdataError, match=r"^t:2: "):
             cells(f"a{delimiter}b\nc{delimiter}{'x' * (MAX_CELL_CHARACTERS + 1)}\n", delimiter)
+
+
+def test_quotes_that_may_enclose_tabs_and_lines_or_be_text_are_refused() -> None:
+    with pytest.raises(VttdataError, match="t:2: the quotes from this line to line 3 may enclose a cell with tabs"):
+        records('id\tcaption\tscore\nv\t"x\ty; two\nlines; x\ty"\t12\n')

@@ -138,7 +138,7 @@ def test_conversion_that_the_message_names_works(tmp_path: Path) -> None:
 
 
 def test_spreadsheet_file_is_refused_with_the_format_to_save_it_in(tmp_path: Path) -> None:
-    assert "not '.xlsx'; save it as 'CSV UTF-8'." in refusal(tmp_path / "t.xlsx", b"PK")
+    assert "not '.ods'; save it as 'CSV UTF-8'." in refusal(tmp_path / "t.ods", b"PK")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,64 @@ def test_options_are_columns_lists_or_lines(tmp_path: Path, row: dict[str, Any])
     assert read is not None
     assert (read[0].question, list(read[0].choices.options), read[0].answer) == ("what?", ["a cat", "a dog"], 1)
     assert read[0].video_id == "v"
+
+
+WORDS = [f"word {number}" for number in range(12)]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"option_{number}" for number in range(1, 11)],
+        [f"Option {number}" for number in range(12)],
+        [f"a{number}" for number in range(12)],
+        list("ABCDEFGHIJK"),
+    ],
+)
+def test_option_columns_are_a_run_from_the_first(tmp_path: Path, names: list[str]) -> None:
+    # The order of the columns says nothing, and a letter that no A precedes is something else.
+    cells = dict(reversed([*zip(names, WORDS, strict=False)])) | ({} if names[0] == "A" else {"i": "7", "g": "c"})
+    (tmp_path / "q.jsonl").write_text(json.dumps({"question": "what?", "answer": "word 2", **cells}))
+    read = read_question_table(tmp_path / "q.jsonl")
+    assert read is not None
+    assert (list(read[0].choices.options), read[0].answer) == (WORDS[: len(names)], 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ({"A": "One", "B": "", "C": "Two", "D": "Three"}, "q.csv:2: the option 'b' is empty, but 'd' after it is not"),
+        ({"option_0": "", "option_1": "x", "option_2": "y"}, "q.csv:2: the option 'option_0' is empty, but 'option_2'"),
+        ({"A": "x", "B": "y", "D": "z"}, "q.csv:2: the options are 'a', 'b', and 'd' is beyond them"),
+        ({"A": "x", "B": "y", "i": "0"}, "q.csv:2: the options are 'a', 'b', and 'i' is beyond them"),
+        ({"option_2": "x", "option_3": "y"}, "q.csv:2: the options are none, and 'option_2' is beyond them"),
+        ({"option_1": "x", "option_2": "y", "A": "z", "B": "w"}, "'option_1', 'option_2', and 'a' is beyond them"),
+        ({"options": str({"A": "x", "C": "y"})}, "q.csv:2: the options a, c are not numbered or lettered"),
+        ({"options": str({"A": "x", "B": "y", "D": "z"})}, "q.csv:2: the options are 'a', 'b', and 'd' is beyond them"),
+    ],
+)
+def test_letters_never_move(tmp_path: Path, cells: dict[str, str], words: str) -> None:
+    with (tmp_path / "q.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["question", "answer_letter", *cells], ["what?", "B", *cells.values()]])
+    with pytest.raises(VttdataError) as refused:
+        read_question_table(tmp_path / "q.csv")
+    assert words in str(refused.value)
+
+
+def test_options_may_be_empty_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("question,A,B,C,D,answer\nwhat?,x,y,z,w,D\nwhere?,x,y,,,B\n")
+    read = read_question_table(tmp_path / "q.csv")
+    assert read is not None
+    assert [len(row.choices.options) for row in read] == [4, 2]
+
+
+def test_answer_may_be_the_text_of_two_options(tmp_path: Path) -> None:
+    rows = [{"options": ["x", "y", "x"], "answer": "x"}, {"options": ["x", "y", "z"], "answer": "z"}]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps({"question": "what?", **row}) + "\n" for row in rows))
+    read = read_question_table(tmp_path / "q.jsonl")
+    assert read is not None
+    assert [row.answer for row in read] == [0, 2]
+    assert read[0].choices.copies(2) == {0, 2}
 
 
 def test_yes_and_no_need_no_options(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ MEANINGS = {
     "shifted_ids": "sets whose ids lead to other lines than in the published files, as word overlap shows; corrected",
     "alignment_unknown": "sets with too few scores to see whether ids lead to the right lines; line = id - 1 is taken",
     "identical_texts": "pairs whose true text and foil are the same; they are kept, and no blind attacker tries them",
-    "same_options": "questions of which two options are the same text; they are kept",
+    "same_options": "questions of which two wrong options are the same text; they are kept",
+    "same_as_answer": "questions of which a further option is the text of the answer; either counts as right",
     "empty_question": "questions without a text; they are kept",
     "annotators_disagree": "sentences for which several moments were marked most often, each by as many annotators; "
     "the first of these is the span",

@@ -25,7 +25,7 @@ class OfficialQuestion:
         question_id: unique in the benchmark.
         video: name of the video or of its file; see `vttdata.text.questions.name_video`.
         question: text without options.
-        options: 2 to 10 texts.
+        options: 2 to 26 texts.
         answer: index of the right option from 0, or a text that `find` reads.
         find: which option an answer that is a text names: `vttdata.text.questions.find_text`, `find_label` or
             `find_option`.

@@ -16,7 +16,7 @@ from vttdata.annotations.model import Annotations, check_captions, check_spans, 
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip, QueryWindows, VideoQuestion
 from vttdata.text.damage import find_text_damage
-from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS
+from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, Choices
 
 if TYPE_CHECKING:
     import pydantic
@@ -115,7 +115,7 @@ class RecordCollector:
         """Add a question about a clip; `location`, file and line or key, begins messages.
 
         Raises:
-            VttdataError: when it has not 2 to 10 options, one of them is empty, the answer is none of them, or another
+            VttdataError: when it has not 2 to 26 options, one of them is empty, the answer is none of them, or another
                 question has its id.
         """
         number = len(question.options)
@@ -128,8 +128,11 @@ class RecordCollector:
             raise VttdataError(f"{location}: the answer is option {question.answer + 1}, of {number}.")
         if question.question_id in self._questions:
             raise VttdataError(f"{location}: there is another question with the id {question.question_id[:80]!a}.")
-        if len({option.strip() for option in question.options}) < number:
-            self.findings.add("same_options", file.name, question.question_id)
+        choices = Choices(question.options, question.labels)
+        copies = [len(choices.copies(place)) for place in range(number)]
+        if max(copies) > 1:
+            kind = "same_options" if copies[question.answer] == 1 else "same_as_answer"
+            self.findings.add(kind, file.name, question.question_id)
         if not question.question.strip():
             self.findings.add("empty_question", file.name, question.question_id)
         damage = find_text_damage("\n".join((question.question, *question.options)))

@@ -139,7 +139,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     "--rules NAME",
     "Of questions: the rules that read answers in free text, such as tempcompass-1 or first-word-1.",
     type=Names("rules", "vttdata.evaluate.answers:RULES.keys"),
-    show_default="standard-1",
+    show_default="standard-2",
     group="Items",
 )
 @option(
@@ -148,6 +148,12 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     "reports agreement and circular accuracy; may be repeated.",
     type=FILE,
     multiple=True,
+    group="Items",
+)
+@option(
+    "--clean",
+    "Of captioning: leave reasoning (<think>), special tokens and a prompt that all captions repeat out of the scores.",
+    is_flag=True,
     group="Items",
 )
 @option(

@@ -218,7 +218,7 @@ class QuestionRow:
     source_id: Annotated[str, "the original video; questions about one source are not independent"]
     kind: Annotated[str, "how it is asked: `multiple_choice`, `yes_no` or another kind of its benchmark"]
     question: Annotated[str, "its text, without the options"]
-    options: Annotated[list[str], "the options, 2 to 10"]
+    options: Annotated[list[str], "the options, 2 to 26"]
     labels: Annotated[list[str], "what each option is called in the question as published, such as `A`"]
     answer: Annotated[int, "index of the right option in `options`, from 0"]
     answer_letter: Annotated[str, "its letter by its place: `A` for the first option"]

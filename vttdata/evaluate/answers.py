@@ -22,7 +22,7 @@ from typing import NamedTuple
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.evaluate.predictions import OUTPUT_COLUMNS, read_strict_json
-from vttdata.files.tables import READ_SUFFIXES, fold_name, number_or_nan, read_table
+from vttdata.files.tables import READ_SUFFIXES, fold_name, number_or_nan, read_table, unfold_table
 from vttdata.ids import find_video_id
 from vttdata.json_types import JsonObject, Row
 from vttdata.text.questions import (
@@ -34,6 +34,7 @@ from vttdata.text.questions import (
     find_label,
     find_text,
     fold_text,
+    lettered_options,
     letters,
     name_video,
     option_columns,
@@ -41,6 +42,7 @@ from vttdata.text.questions import (
     read_options,
     split_option_lines,
 )
+from vttdata.text.statements import find_statement
 
 Named = frozenset[int]
 """Options that an answer names; an answer that is understood and names none of them is empty."""
@@ -79,6 +81,11 @@ class Asked:
     answer: int
 
     @property
+    def right(self) -> Named:
+        """The right option and those of the same text, which some published questions have."""
+        return self.choices.copies(self.answer)
+
+    @property
     def is_yes_no(self) -> bool:
         """Whether the options are yes and no."""
         return sorted(map(fold_text, self.choices.options)) == sorted(YES_NO)
@@ -90,7 +97,7 @@ class Answer:
 
     Fields:
         named: options that it names; None where no rule understands it.
-        credit: of a right answer: 1, or a share where scores of several options are the highest.
+        credit: of a right option: 1, or a share where scores of several options are the highest.
         rating: by a judge, 0..1, which decides instead of the options; None without one.
         text: the answer as it was given.
     """
@@ -105,11 +112,11 @@ class Answer:
         """Whether a rule understands it, or a judge has rated it."""
         return self.named is not None or self.rating is not None
 
-    def score(self, answer: int) -> float:
-        """Return how far it is right, 0..1, given the index of the right option."""
+    def score(self, asked: Asked) -> float:
+        """Return how far it is right, 0..1; a copy of the right option counts as it does."""
         if self.rating is not None:
             return self.rating
-        return self.credit if self.named is not None and answer in self.named else 0.0
+        return min(1.0, self.credit * len(asked.right & (self.named or _NONE)))
 
 
 def read_standard(text: str, asked: Asked) -> Named | None:
@@ -182,9 +189,15 @@ def read_videohallucer(text: str, asked: Asked) -> Named | None:
     return frozenset(index for index, word in _yes_no(asked) if re.search(rf"\b{word}\b", text.lower())) or None
 
 
+def read_statement(text: str, asked: Asked) -> Named | None:
+    """Read an answer by the rules ``standard-2``: what it states last; see `vttdata.text.statements`."""
+    return find_statement(text, asked.choices)
+
+
 Rule = Callable[[str, Asked], Named | None]
 
 RULES: Mapping[str, Rule] = {
+    "standard-2": read_statement,
     "standard-1": read_standard,
     "tempcompass-1": read_tempcompass,
     "tempcompass-2": read_tempcompass_stripped,
@@ -193,7 +206,7 @@ RULES: Mapping[str, Rule] = {
 }
 """Name with version -> rules."""
 
-DEFAULT_RULES = "standard-1"
+DEFAULT_RULES = "standard-2"
 
 
 def load_rules(name: str) -> Rule:
@@ -285,7 +298,7 @@ def read_answers(path: Path, questions: Sequence[Asked], rules: str, *, must_sho
         if order is not None and answer.named is not None:
             answer = dataclasses.replace(answer, named=frozenset(order[index] for index in answer.named))
         answers.append((row.name, answer))
-    scored = [answer.score(row.asked.answer) for row, (_, answer) in zip(rows, answers, strict=True) if row.asked]
+    scored = [answer.score(row.asked) for row, (_, answer) in zip(rows, answers, strict=True) if row.asked]
     return ReadAnswers(answers, _describe_columns(path, rows, read, all_right=bool(scored) and min(scored) == 1))
 
 
@@ -324,8 +337,14 @@ def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
     if is_harness_log(path):
         yield from ((f"{path}:{line}", row, ()) for line, row in read_harness_log(path))
         return
-    value = read_strict_json(path) if path.suffix.lower() == ".json" else None
-    if isinstance(value, dict) or _is_nested(value):
+    value = None
+    if path.suffix.lower() == ".json":
+        # JSON lines are read as a table below, which says what is wrong with anything else.
+        with contextlib.suppress(VttdataError):
+            value = read_strict_json(path)
+    unfolded = unfold_table(value, (*_IDS, *_VIDEOS)) if isinstance(value, dict) else None
+    is_table = bool(unfolded) and any(fold_name(name) in (*_IDS, *_VIDEOS) for name in (unfolded or [{}])[0])
+    if not is_table and (isinstance(value, dict) or _is_nested(value)):
         rows = list(_walk(value, ()))
         # Beside the answers of a model, some files repeat the questions, with what is right, and facts of the videos.
         predicted = [(keys, cells) for keys, cells in rows if any(name in cells for name in _PREDICTIONS)]
@@ -542,8 +561,10 @@ def _shown_order(row: _Given) -> list[int] | None:
             lined = split_option_lines("\n".join(found))
             shown = {*map(fold_text, [*found, *(lined.options if lined else ())])}
             listed = listed if shown.isdisjoint(map(fold_text, options)) else list(found)
-    texts = [str(option) for option in (option_columns(row.cells) if listed is None else listed)]
     # Columns such as A and B may hold anything, also how probable a model found each option.
+    if listed is None and sum(map(len, option_columns(row.cells))) < len(options):
+        return None
+    texts = [str(option) for option in (lettered_options(row.location, row.cells) if listed is None else listed)]
     if listed is None and len(texts) != len(options):
         return None
     lined = split_option_lines("\n".join(texts))

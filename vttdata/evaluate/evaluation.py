@@ -50,6 +50,7 @@ class EvaluationSettings:
         relevance: judgments of relevance for retrieval, in TREC's format.
         rules: by which free answers to questions are read, see `vttdata.evaluate.answers.RULES`.
         permuted: files of answers to the same questions with their options in other orders.
+        clean: score captions without reasoning, special tokens and a repeated prompt.
         human: score the human captions too, each against the others of its clip.
         seed: of the resampling.
         draws: number of bootstrap draws.
@@ -67,6 +68,7 @@ class EvaluationSettings:
     relevance: str | os.PathLike[str] | None = None
     rules: str | None = None
     permuted: Sequence[str | os.PathLike[str]] = ()
+    clean: bool = False
     human: bool = False
     seed: int = 0
     draws: int = DRAWS
@@ -122,6 +124,7 @@ def evaluate(
         "relevance": settings.relevance is not None,
         "rules": settings.rules is not None,
         "permuted": bool(settings.permuted),
+        "clean": settings.clean,
     }
     for option, reason in OPTIONS.items():
         if used[option] and option not in task.options:
@@ -212,6 +215,7 @@ def prepare_scoring(
         setting=Setting(items, folder, settings.seed, settings.inputs.features),
         rules=settings.rules or DEFAULT_RULES,
         permuted=[Path(path) for path in settings.permuted],
+        clean=settings.clean,
     )
 
 

@@ -377,7 +377,7 @@ def _listed_items(protocol: Protocol, split: str, known: Sequence[str]) -> set[s
 
 
 def _is_answerable(row: Row) -> bool:
-    """Return whether a row of questions has a text, 2 to 10 options with their labels, and an answer among them."""
+    """Return whether a row of questions has a text, 2 to 26 options with their labels, and an answer among them."""
     options, labels, answer = row["options"] or (), row["labels"] or (), row["answer"]
     is_complete = isinstance(row["question"], str) and isinstance(row["kind"], str) and None not in (*options, *labels)
     is_sized = MIN_OPTIONS <= len(options) <= MAX_OPTIONS and len(options) == len(labels)

@@ -22,7 +22,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.files.delimited import MAX_CELL_CHARACTERS
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
-from vttdata.files.tables import open_text, read_number, read_table, refuse_duplicate_keys
+from vttdata.files.tables import Columns, open_text, read_number, read_table, refuse_duplicate_keys
 from vttdata.ids import find_video_id
 
 T = TypeVar("T")
@@ -51,6 +51,16 @@ OUTPUT_COLUMNS = (
 """Folded names of columns that can only be what a system wrote, in the order in which they are looked for."""
 
 _CAPTION_COLUMNS = ("caption", "text", "answer")
+_CAPTIONS = Columns(
+    (*_ID_COLUMNS, *OUTPUT_COLUMNS, *_CAPTION_COLUMNS),
+    (_ID_COLUMNS, (*_CAPTION_COLUMNS, *OUTPUT_COLUMNS)),
+    pairs=("video_id", "caption"),
+)
+_PAIRS = Columns(
+    ("foil_id", "video_id", "true_score", "foil_score", "preferred"),
+    (("foil_id", "video_id"), ("true_score", "preferred")),
+    ("true_score", "foil_score"),
+)
 _PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
 _MAX_JSON_BYTES = 2**30
 # What NumPy and zipfile raise for files that are damaged, encrypted or of another kind.
@@ -189,10 +199,10 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the id and the caption of each prediction.
 
     Args:
-        path: JSON as COCO results (a list of objects with ``image_id`` or ``video_id``, and ``caption``), or as an
-            object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``; or a log
-            of a harness, see `vttdata.evaluate.harness_logs`. One of `OUTPUT_COLUMNS` in which any row has a text is
-            read before ``caption``, which is then that of the dataset.
+        path: table with ``image_id`` or ``video_id``, and ``caption``, such as COCO results, see
+            `vttdata.files.tables.read_table`; or a JSON object from ids to captions; or a log of a harness, see
+            `vttdata.evaluate.harness_logs`. One of `OUTPUT_COLUMNS` in which any row has a text is read before
+            ``caption``, which is then that of the dataset.
 
     Raises:
         VttdataError: if it cannot be read, or a row has no id or no caption.
@@ -202,6 +212,8 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
     for line, row in rows:
         name = _cell(path, line, row, _ID_COLUMNS)
         caption = _cell(path, line, row, columns, empty="")
+        # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
+        caption = caption[0] if isinstance(caption, list) and len(caption) == 1 else caption
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
             raise VttdataError(f"{path}:{line}: the id or the caption is not a text.")
         yield str(name), check_length(path, name, caption)
@@ -221,23 +233,7 @@ def _caption_columns(rows: Sequence[tuple[int, Mapping[str, object]]]) -> list[s
 
 
 def _caption_rows(path: Path) -> Iterable[tuple[int, Mapping[str, object]]]:
-    if is_harness_log(path):
-        return read_harness_log(path)
-    if path.suffix.lower() != ".json":
-        return read_table(path)
-    value = read_strict_json(path)
-    if isinstance(value, list) and all(isinstance(row, dict) for row in value):
-        return enumerate(value, 1)
-    if not isinstance(value, dict):
-        raise VttdataError(f"{path}: a list of objects with image_id and caption is expected.")
-    rows = []
-    for name, caption in value.items():
-        # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
-        text = caption[0] if isinstance(caption, list) and len(caption) == 1 else caption
-        if not isinstance(text, str):
-            raise VttdataError(f"{path}: the prediction of {name!a} is not one caption.")
-        rows.append({"video_id": name, "caption": text})
-    return enumerate(rows, 1)
+    return read_harness_log(path) if is_harness_log(path) else read_table(path, _CAPTIONS)
 
 
 def check_length(path: Path, name: object, caption: str) -> str:
@@ -285,24 +281,30 @@ def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
     Args:
         path: CSV, TSV or JSON lines table with ``foil_id`` (or ``video_id`` for paragraphs), and either ``true_score``
             and ``foil_score``, or ``preferred``: ``true``, ``foil`` or ``tie``; or a log of a harness, see
-            `vttdata.evaluate.harness_logs`.
+            `vttdata.evaluate.harness_logs`. Of a row with both, the scores count.
 
     Raises:
-        VttdataError: if it cannot be read, a column is missing, or a score is not a finite number.
+        VttdataError: if it cannot be read, a column is missing, a score is not a finite number, or another text is
+            preferred than has the higher score.
     """
-    for line, row in read_harness_log(path) if is_harness_log(path) else read_table(path):
+    for line, row in read_harness_log(path) if is_harness_log(path) else read_table(path, _PAIRS):
         name = str(_cell(path, line, row, ("foil_id", "video_id")))
-        if "preferred" in row:
-            preferred = str(row["preferred"]).strip().lower()
-            if preferred not in _PREFERENCES:
-                raise VttdataError(f"{path}:{line}: 'preferred' is {preferred[:40]!a}, not true, foil or tie.")
-            yield name, _PREFERENCES[preferred]
-        else:
-            scores = [
-                read_number(path, line, column, _cell(path, line, row, (column,)))
-                for column in ("true_score", "foil_score")
-            ]
-            yield name, (scores[0], scores[1])
+        stated = str(row.get("preferred") or "").strip().lower()
+        if "preferred" in row and stated not in _PREFERENCES:
+            raise VttdataError(f"{path}:{line}: 'preferred' is {stated[:40]!a}, not true, foil or tie.")
+        if "preferred" in row and row.get("true_score") is None and row.get("foil_score") is None:
+            yield name, _PREFERENCES[stated]
+            continue
+        true, foil = (
+            read_number(path, line, column, _cell(path, line, row, (column,)))
+            for column in ("true_score", "foil_score")
+        )
+        if stated and _PREFERENCES[stated] != (float(true > foil), float(foil > true)):
+            raise VttdataError(
+                f"{path}:{line}: 'preferred' is {stated}, but the scores are {true:g} for the true text and {foil:g} "
+                "for the foil; leave out the column that is not meant."
+            )
+        yield name, (true, foil)
 
 
 def read_run(path: Path) -> dict[str, dict[str, float]]:

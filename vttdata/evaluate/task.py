@@ -28,6 +28,7 @@ OPTIONS: Mapping[str, str] = {
     "was trained on.",
     "human": "Human captions are scored beside captions only; leave the human ceiling out of other tasks.",
     "relevance": "Judgments of relevance are about retrieval; leave them out of other tasks.",
+    "clean": "Captions are cleaned; leave it out of other tasks.",
     "rules": "Rules read free answers to questions; leave them out of other tasks.",
     "permuted": "Permuted options are those of questions; leave them out of other tasks.",
 }
@@ -75,6 +76,7 @@ class Scoring:
         setting: what baselines work from.
         rules: by which free answers to questions are read.
         permuted: files of answers to the same questions with their options in other orders.
+        clean: captions are scored without reasoning, special tokens and a repeated prompt.
     """
 
     task: str
@@ -88,6 +90,7 @@ class Scoring:
     setting: Setting
     rules: str = DEFAULT_RULES
     permuted: Sequence[Path] = ()
+    clean: bool = False
 
     @property
     def complete(self) -> ItemCounts:

@@ -20,6 +20,7 @@ MAX_CELL_CHARACTERS = 2**20
 # From behind an opening quote to the quote that closes it: one that is not doubled.
 _TO_CLOSING_QUOTE = re.compile(r'(?:[^"]|"")*+"(?!")')
 _END_OF_CELL = re.compile(r"\t|[\r\n]*\Z")
+_LINE_END = re.compile(r"[\r\n]")
 _WHOLE_CELL = re.compile(r'"(?:[^"]|"")*+"')
 _TAB_CELL = re.compile(r'"((?:[^"]|"")*+)"(?=\t|\Z)|([^\t]*)')
 
@@ -129,6 +130,11 @@ def _read_tab_records(
                 or characters > MAX_CELL_CHARACTERS
                 or ((is_row if '"' in more else is_open) and _looks_like_row(more, delimiter, width))
             ):
+                if is_row and not is_text and not is_open and _has_tab_in_first_line(record, width):
+                    raise VttdataError(
+                        f"{place}:{number + 1}: the quotes from this line to line {number + len(record)} may enclose a "
+                        "cell with tabs and line ends, or be text of rows; put the cell on one line, or leave them out."
+                    )
                 is_open = True
                 break
         if is_open:
@@ -144,6 +150,13 @@ def _read_tab_records(
             raise VttdataError(f"{place}:{number}: a cell has more than {MAX_CELL_CHARACTERS:,} characters.")
         width = width or len(strip_header(cells))
         yield number, cells
+
+
+def _has_tab_in_first_line(record: Sequence[str], width: int) -> bool:
+    """Return whether lines are as many cells as there are columns, one of which has a tab in the first of its lines."""
+    text = "".join(record).rstrip("\r\n")
+    cells = [_LINE_END.split(cell, 1) for cell in _unquote_tab_cells(text, [], width)]
+    return len(cells) == width and any(len(lines) > 1 and "\t" in lines[0] for lines in cells)
 
 
 def _ends_in_quotes(line: str, position: int) -> bool:

@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import JSON_LINES, READ_SUFFIXES, Columns, open_text, parse_json, parse_table
+from vttdata.files.tables import (
+    JSON_LINES,
+    READ_SUFFIXES,
+    WORKBOOK,
+    Columns,
+    open_text,
+    parse_json,
+    parse_table,
+    read_table,
+)
+from vttdata.json_types import Row
 
 _ID, _SPLIT = "video_id", "split"
 _MAX_LINE_LENGTH = 2**20
@@ -31,7 +42,7 @@ def read_ids(path: Path, *others: str) -> list[str]:
     Raises:
         VttdataError: when it cannot be read, is a table without such a column, or contains no id.
     """
-    with open_text(path) as stream:
+    with _open(path) as stream:
         return [name for name, _ in _checked(str(path), path.suffix, stream, (_ID, *others))]
 
 
@@ -53,14 +64,26 @@ def read_pins(path: Path) -> dict[str, str]:
         VttdataError: as `read_ids`, and when an id has two splits or a row has none.
     """
     pins: dict[str, str] = {}
-    with open_text(path) as stream:
+    with _open(path) as stream:
         for video_id, split in _checked(str(path), path.suffix, stream):
             if pins.setdefault(video_id, split) != split:
                 raise VttdataError(f"{path}: '{video_id}' is in two splits, {pins[video_id]} and {split}.")
     return pins
 
 
-def _checked(location: str, suffix: str, stream: TextIO, names: Sequence[str] = (_ID,)) -> Iterator[tuple[str, str]]:
+@contextmanager
+def _open(path: Path) -> Iterator[TextIO | None]:
+    """Open a text; None for an Excel workbook, which is read by its path."""
+    if path.suffix.lower() == WORKBOOK:
+        yield None
+        return
+    with open_text(path) as stream:
+        yield stream
+
+
+def _checked(
+    location: str, suffix: str, stream: TextIO | None, names: Sequence[str] = (_ID,)
+) -> Iterator[tuple[str, str]]:
     """Yield each id and its split; raise VttdataError without any row."""
     empty = True
     for number, *values in _rows(location, suffix.lower(), stream, names):
@@ -75,8 +98,14 @@ def _checked(location: str, suffix: str, stream: TextIO, names: Sequence[str] = 
         raise VttdataError(f"{location}: contains no clip id.")
 
 
-def _rows(location: str, suffix: str, stream: TextIO, names: Sequence[str]) -> Iterator[tuple[int, object, object]]:
+def _rows(
+    location: str, suffix: str, stream: TextIO | None, names: Sequence[str]
+) -> Iterator[tuple[int, object, object]]:
     """Yield line number, id and split of each row, unchecked; of a table, each cell of the columns `names`."""
+    columns = Columns((*names, _SPLIT), (names,))
+    if stream is None:
+        yield from _cells(read_table(Path(location), columns), names)
+        return
     first = stream.readline(_MAX_LINE_LENGTH)
     stream.seek(0)
     if suffix in {".json", *JSON_LINES}:
@@ -88,6 +117,10 @@ def _rows(location: str, suffix: str, stream: TextIO, names: Sequence[str]) -> I
         yield from ((number, line, "test") for number, line in enumerate(stream, 1) if line.strip())
         return
     table_suffix = suffix if suffix in READ_SUFFIXES else ".txt"
-    for number, row in parse_table(location, table_suffix, stream, Columns((*names, _SPLIT), (names,))):
+    yield from _cells(parse_table(location, table_suffix, stream, columns), names)
+
+
+def _cells(rows: Iterable[tuple[int, Row]], names: Sequence[str]) -> Iterator[tuple[int, object, object]]:
+    for number, row in rows:
         cells = [row[name] for name in names if row.get(name)] or [None]
         yield from ((number, cell, row.get(_SPLIT, "test")) for cell in cells)

@@ -1,8 +1,8 @@
-"""Read the tables that users bring (CSV, TSV, JSON) row by row, with file and line in every error.
+"""Read the tables that users bring (CSV, TSV, JSON, Excel) row by row, with file and line in every error.
 
 Spreadsheets write tables in many ways. What can be told without doubt is read: delimiters, UTF-16, names of columns in
-another case, empty columns and rows at the end. Everything else is refused with what to do. No table is held in memory:
-JSON lists and JSON lines are read value by value too.
+another case, empty columns and rows at the end. Everything else is refused with what to do. No table is held in memory,
+but for Excel workbooks and tables that are one JSON object: JSON lists and JSON lines are read value by value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any, TextIO
 from vttdata.errors import VttdataError
 from vttdata.files.delimited import MAX_CELL_CHARACTERS, read_records, strip_header
 from vttdata.files.reading import read_regular
+from vttdata.files.workbooks import read_workbook
 from vttdata.json_types import JsonObject, Row
 
 JSON_LINES = frozenset({".jsonl", ".ndjson"})
@@ -30,8 +31,10 @@ JSON_LINES = frozenset({".jsonl", ".ndjson"})
 
 # Delimiters by extension; the first one divides a header in which there is none of them.
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t;,"}
-WORKBOOK_SUFFIXES = frozenset({".xlsx", ".xls", ".xlsm", ".ods", ".numbers"})
-READ_SUFFIXES = (*_DELIMITERS, ".json", *sorted(JSON_LINES))
+WORKBOOK = ".xlsx"
+"""File name extension of workbooks that are read, with the extra ``xlsx``."""
+WORKBOOK_SUFFIXES = frozenset({WORKBOOK, ".xls", ".xlsm", ".ods", ".numbers"})
+READ_SUFFIXES = (*_DELIMITERS, ".json", *sorted(JSON_LINES), WORKBOOK)
 """File name extensions of the tables that are read."""
 TABLE_SUFFIXES = frozenset(READ_SUFFIXES) | WORKBOOK_SUFFIXES
 """File name extensions of tables, also of those that can only be refused."""
@@ -52,7 +55,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 # Characters of JSON that are read at once, and the most that a value has.
 _JSON_CHUNK = 2**16
-_MAX_VALUE_CHARACTERS = 2**24
+_MAX_VALUE_CHARACTERS, _MAX_OBJECT_CHARACTERS = 2**24, 2**30
 _SPACE = re.compile(r"\s*")
 
 
@@ -69,6 +72,7 @@ class Columns:
         mapping: name -> name of that column in the table, as the user says; none where the user cannot.
         any_table: the mapping is for several tables, so that in one of them a required column may have its usual name.
         others: columns that are left out; any further one that resembles a name is refused. None leaves out all.
+        pairs: columns of the keys and of the values of a JSON object that is a table by itself; None for none.
         keep_spaces: cells have the spaces around their text that the file has, for readers whom these tell something.
     """
 
@@ -78,6 +82,7 @@ class Columns:
     mapping: Mapping[str, str] | None = None
     any_table: bool = False
     others: Sequence[str] | None = None
+    pairs: tuple[str, str] | None = None
     keep_spaces: bool = False
 
     def lay_out(self, header: Sequence[str], location: str, *, partial: bool = False) -> dict[str, str]:
@@ -135,6 +140,9 @@ def fold_name(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 
+_SHOWN_NAMES = 4
+
+
 def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_option: bool = False) -> str:
     """Return the half sentence that says which columns are missing, what there is, and what to do."""
     by_folded = {fold_name(name): name for name in header}
@@ -142,7 +150,7 @@ def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_optio
     for name in itertools.chain(*groups):
         for match in difflib.get_close_matches(fold_name(name), by_folded, n=1):
             near.setdefault(name, by_folded[match])
-    wanted = " and none ".join(" or ".join(f"'{name}'" for name in group) for group in groups)
+    wanted = " and none ".join(" or ".join(f"'{name}'" for name in group[:_SHOWN_NAMES]) for group in groups)
     present = ", ".join(f"'{name}'" for name in header)[:400] or "none"
     hint = f" (did you mean {' and '.join(f'{match!r}' for match in near.values())}?)" if near else ""
     sentence = f"there is no column {wanted}; the columns are {present}{hint}"
@@ -161,8 +169,8 @@ def read_table(path: Path, columns: Columns = Columns(), *, short_rows: bool = F
     are numbered instead of lines.
 
     Args:
-        path: CSV with commas, semicolons or tabs, TSV, JSON lines, or a JSON list of objects, by its extension; UTF-8
-            or UTF-16.
+        path: CSV with commas, semicolons or tabs, TSV, JSON lines, a JSON list of objects or one object as of
+            `unfold_table`, or an Excel workbook, by its extension; text in UTF-8 or UTF-16.
         columns: known columns.
         short_rows: treat cells that are missing at the end of a row as empty.
 
@@ -174,6 +182,9 @@ def read_table(path: Path, columns: Columns = Columns(), *, short_rows: bool = F
     if suffix not in READ_SUFFIXES:
         hint = "; save it as 'CSV UTF-8'" if suffix in WORKBOOK_SUFFIXES else ""
         raise VttdataError(f"{path}: a table must end in one of {', '.join(READ_SUFFIXES)}, not '{suffix}'{hint}.")
+    if suffix == WORKBOOK:
+        yield from _lay_out_records(str(path), read_workbook(path), ",", columns, short_rows=True)
+        return
     with open_text(path) as stream:
         yield from parse_table(str(path), suffix, stream, columns, short_rows=short_rows)
 
@@ -237,7 +248,7 @@ def parse_table(
         return
     seen: dict[str, None] = {}
     layouts: dict[tuple[str, ...], list[tuple[str, str]] | None] = {}
-    for number, row in parse_json(location, suffix, stream):
+    for number, row in _json_rows(parse_json(location, suffix, stream), suffix, columns):
         if not isinstance(row, dict):
             raise VttdataError(f"{location}:{number}: a JSON object is expected, found {type(row).__name__}.")
         header = tuple(row)
@@ -255,6 +266,49 @@ def parse_table(
         columns.lay_out(list(seen), location)
 
 
+def _json_rows(values: Iterator[tuple[int, Any]], suffix: str, columns: Columns) -> Iterable[tuple[int, Any]]:
+    """Return numbered rows: JSON values as they are, or what a single object of ``.json`` unfolds to."""
+    first = list(itertools.islice(values, 2))
+    if suffix == ".json" and len(first) == 1 and isinstance(first[0][1], dict):
+        rows: Sequence[Any] | None = unfold_table(first[0][1], columns.names)
+        located = {fold_name(name) for name in first[0][1]}
+        if rows is None and columns.pairs and located.isdisjoint(map(fold_name, columns.names)):
+            rows = [dict(zip(columns.pairs, pair, strict=True)) for pair in first[0][1].items()]
+        first = first if rows is None else list(enumerate(rows, 1))
+    return itertools.chain(first, values)
+
+
+def unfold_table(value: JsonObject, names: Sequence[str] = ()) -> list[Any] | None:
+    """Return the rows of a table that a program wrote as one JSON object; None if it is none.
+
+    These are COCO's object with ``annotations``, and what pandas writes with ``orient`` split, table, columns, list and
+    index. Where columns and rows could be taken for each other, the keys among `names` are columns, or else the rows
+    are numbered from 0.
+    """
+    known = set(map(fold_name, names))
+    rows = value.get("annotations", value.get("data") if "schema" in value else None)
+    if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        return rows
+    if value.keys() >= {"columns", "data"} and all(isinstance(value[key], list) for key in ("columns", "data")):
+        header, data = value["columns"], value["data"]
+        is_table = all(isinstance(row, list) and len(row) == len(header) for row in data)
+        return [dict(zip(map(str, header), row, strict=True)) for row in data] if is_table else None
+    inner = list(value.values())
+    is_named = not known.isdisjoint(map(fold_name, value))
+    if inner and all(isinstance(cells, list) for cells in inner):
+        is_table = (is_named or not known) and len(set(map(len, inner))) == 1
+        return [dict(zip(value, cells, strict=True)) for cells in zip(*inner, strict=True)] if is_table else None
+    if not inner or not all(isinstance(cells, dict) and cells.keys() == inner[0].keys() for cells in inner):
+        return None
+    if is_named if known else _is_numbered(inner[0]):
+        return [{name: cells[key] for name, cells in value.items()} for key in inner[0]]
+    return inner if _is_numbered(value) else None
+
+
+def _is_numbered(keys: Iterable[str]) -> bool:
+    return all(key == str(number) for number, key in enumerate(keys))
+
+
 def parse_delimited(
     location: str,
     stream: TextIO,
@@ -266,6 +320,19 @@ def parse_delimited(
 ) -> Iterator[tuple[int, Row]]:
     """Yield the rows of CSV or TSV with a known delimiter as `read_table` does; the stream begins at `first_line`."""
     records = read_records(location, stream, delimiter, first_line, keep_spaces=columns.keep_spaces)
+    yield from _lay_out_records(location, records, delimiter, columns, first_line=first_line, short_rows=short_rows)
+
+
+def _lay_out_records(
+    location: str,
+    records: Iterator[tuple[int, list[str]]],
+    delimiter: str,
+    columns: Columns,
+    *,
+    first_line: int = 1,
+    short_rows: bool = False,
+) -> Iterator[tuple[int, Row]]:
+    """Yield the rows under the header that is the first record with text; the delimiter is for messages and numbers."""
     line, header = next(((line, cells) for line, cells in records if any(map(str.strip, cells))), (first_line, []))
     if not header:
         return
@@ -387,7 +454,8 @@ def read_number(path: Path, line: int, column: str, value: object) -> float:
         raise VttdataError(f"{path}:{line}: '{column}' is empty.")
     number = number_or_nan(value)
     if not math.isfinite(number):
-        raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number.")
+        hint = "; write it without the per cent sign" if str(value).strip().endswith("%") else ""
+        raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number{hint}.")
     return number
 
 
@@ -463,7 +531,9 @@ def _parse_values(location: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
         elif not character:
             return
         number += 1
-        value, text, position = _decode(f"{location}:{number}", stream, text, position)
+        # A table that is one object is a value by itself.
+        limit = _MAX_VALUE_CHARACTERS if in_list or number > 1 else _MAX_OBJECT_CHARACTERS
+        value, text, position = _decode(f"{location}:{number}", stream, text, position, limit)
         yield number, value
 
 
@@ -476,14 +546,14 @@ def _skip_space(stream: TextIO, text: str, position: int) -> tuple[str, int]:
         text, position = more, 0
 
 
-def _decode(location: str, stream: TextIO, text: str, position: int) -> tuple[Any, str, int]:
+def _decode(location: str, stream: TextIO, text: str, position: int, limit: int) -> tuple[Any, str, int]:
     """Return the value at a position, with the text and the position behind it, after reading more if need be."""
     while True:
         try:
             value, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
             more = stream.read(max(_JSON_CHUNK, len(text)))
-            if not more or len(text) - position > _MAX_VALUE_CHARACTERS:
+            if not more or len(text) - position > limit:
                 raise VttdataError(f"{location}: cut off, damaged or not JSON ({error}).") from error
             text, position = text[position:] + more, 0
         else:

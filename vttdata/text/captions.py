@@ -24,6 +24,7 @@ from vttdata.ids import sentence_id
 from vttdata.records import Caption
 from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.text.language import UNDETERMINED, has_other_script, is_language, primary_language
+from vttdata.text.tokenizers import INVISIBLE
 from vttdata.text.word_spans import split_words
 
 # Columns of a caption table; only `caption` and either `video_id` or `source` are required.
@@ -40,9 +41,7 @@ _LABELS = ("annotator", "language", "author", *MACHINE_COLUMNS)
 
 RemovalReason = Literal["empty", "duplicate", "case_duplicate", "too_short", "too_long", "language", "doubled_id"]
 
-# Invisible characters that change no word: soft hyphen, zero-width space and marks, directional overrides, byte order
-# mark. The joiners U+200C and U+200D stay, since Persian, Hindi and emoji are spelled with them.
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
+_INVISIBLE = re.compile(f"[{INVISIBLE}\u200b\ud800-\udfff]")
 _MAX_SENTENCE_ID = 2**63 - 1
 
 

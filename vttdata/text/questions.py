@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import itertools
 import json
 import re
 from collections import Counter
@@ -23,7 +24,7 @@ from vttdata.files.tables import Columns, fold_name, read_table
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.json_types import Row
 
-MIN_OPTIONS, MAX_OPTIONS = 2, 10
+MIN_OPTIONS, MAX_OPTIONS = 2, 26
 YES_NO = ("yes", "no")
 
 COLUMNS: Mapping[str, Sequence[str]] = {
@@ -53,12 +54,12 @@ is written, so that nothing needs to be decided.
 # Texts that blind attackers see, whose spaces may tell the answer.
 _ATTACKED = frozenset({"question", "options"})
 
-OPTION_COLUMN = re.compile(r"(?:option_?|a)(\d)|([a-j])")
+OPTION_COLUMN = re.compile(r"(?:(?P<word>option_?|a)(?P<number>[0-9]{1,2}))|(?P<letter>[a-z])")
 """Folded names of columns of single options: option_0, option1, a0 (NExT-QA), A."""
 
 # A space may be missing after the mark, but not after that of a number, which would be one with decimals.
 _OPTION_LINE = re.compile(
-    r"\s*\(?(?P<label>(?:(?:option|sentence|caption|choice|answer)\s+)?(?P<mark>[A-Ja-j]|[0-9]{1,2}))\)?\s*[.:)](?:\s+|(?<![0-9].))"
+    r"\s*\(?(?P<label>(?:(?:option|sentence|caption|choice|answer)\s+)?(?P<mark>[A-Za-z]|[0-9]{1,2}))\)?\s*[.:)](?:\s+|(?<![0-9].))"
     r"(?P<text>\S(?s:.*))",
     re.IGNORECASE,
 )
@@ -82,6 +83,11 @@ class Choices:
 
     options: Sequence[str]
     labels: Sequence[str]
+
+    def copies(self, index: int) -> frozenset[int]:
+        """Return the options with the text of one, itself among them."""
+        text = fold_text(self.options[index])
+        return frozenset(other for other, option in enumerate(self.options) if fold_text(option) == text)
 
 
 class TableQuestion(NamedTuple):
@@ -177,10 +183,14 @@ def split_option_lines(text: str) -> LinedOptions | None:
 
 
 def find_text(answer: object, choices: Choices) -> int | None:
-    """Return the option whose text an answer is, but for case, spaces and a full stop; None for none or several."""
+    """Return the option whose text an answer is, at least but for case, spaces and a full stop; None for none.
+
+    Of several it is the first.
+    """
+    if answer in choices.options:
+        return choices.options.index(str(answer))
     wanted = fold_text(str(answer))
-    found = [index for index, option in enumerate(choices.options) if fold_text(option) == wanted]
-    return found[0] if len(found) == 1 else None
+    return next((index for index, option in enumerate(choices.options) if fold_text(option) == wanted), None)
 
 
 def find_label(answer: object, choices: Choices) -> int | None:
@@ -202,9 +212,9 @@ def find_label(answer: object, choices: Choices) -> int | None:
 
 
 def find_option(answer: object, choices: Choices) -> int | None:
-    """Return the option that an answer names by its text or its label; None where these are two options."""
-    found = {index for index in (find_text(answer, choices), find_label(answer, choices)) if index is not None}
-    return found.pop() if len(found) == 1 else None
+    """Return the option that an answer names by its text or its label; None where these are of two texts."""
+    found = [index for index in (find_label(answer, choices), find_text(answer, choices)) if index is not None]
+    return found[0] if found and choices.copies(found[0]).issuperset(found) else None
 
 
 def find_index(answer: object, choices: Choices) -> int | None:
@@ -263,7 +273,8 @@ def decide_answers(answers: Sequence[object], choices: Sequence[Choices], locati
         raise VttdataError(_describe_misfit(answers, choices, locations, found))
     (name, indices), *others = fitting.items()
     for other, differing in others:
-        line = next((line for line, pair in enumerate(zip(indices, differing, strict=True)) if len({*pair}) > 1), None)
+        pairs = enumerate(zip(choices, indices, differing, strict=True))
+        line = next((line for line, (each, one, two) in pairs if two not in each.copies(one or 0)), None)
         if line is not None:
             raise VttdataError(
                 f"{locations[line]}: the answer {str(answers[line])[:60]!a} reads as {name} and as {other}, and so "
@@ -346,13 +357,13 @@ def _read_choices(location: str, folded: Row, cells: Row) -> tuple[str, Choices]
     """Return the text of a question and its options.
 
     Raises:
-        VttdataError: when there are not 2 to 10 options, or one is no text.
+        VttdataError: when there are not 2 to 26 options, or one is no text.
     """
     question = str(cells.get("question", ""))
     options = read_options(location, cells.get("options"))
     if options is None:
-        options = option_columns(folded)
-    if not options and (lined := split_option_lines(question)) is not None:
+        options = lettered_options(location, folded)
+    if not options and (lined := split_option_lines(question)) is not None and len(lined.options) <= MAX_OPTIONS:
         return lined.question, Choices(lined.options, lined.labels)
     if not options and fold_text(str(cells.get("answer", cells.get("answer_text", "")))) in YES_NO:
         options = list(YES_NO)
@@ -388,8 +399,13 @@ def read_options(location: str, value: object) -> list[object] | None:
                     value = found
                     break
     if isinstance(value, dict):
-        is_lettered = all(isinstance(name, str) and len(name) == 1 for name in value)
-        return [value[name] for name in (sorted(value) if is_lettered else value)]
+        named = {fold_name(f"option {name}" if str(name).isdecimal() else str(name)): value[name] for name in value}
+        lettered = lettered_options(location, named)
+        if not lettered and all(map(OPTION_COLUMN.fullmatch, named)):
+            raise VttdataError(
+                f"{location}: the options {', '.join(named)} are not numbered or lettered without a gap."
+            )
+        return lettered or list(value.values())
     if isinstance(value, (list, tuple)):
         return list(value)
     if value is None or not str(value).strip():
@@ -400,10 +416,46 @@ def read_options(location: str, value: object) -> list[object] | None:
     return list(lined.options)
 
 
-def option_columns(folded: Row) -> list[object]:
-    """Return the options of a row in the columns of single options, such as ``option_0``; empty cells are left out."""
-    names = sorted(name for name in folded if OPTION_COLUMN.fullmatch(name))
-    return [folded[name] for name in names if folded[name] is not None]
+def option_columns(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of single options among folded names, such as ``option_0``, in order, and those beyond a gap.
+
+    They are a run of numbers from 0 or 1, or of letters from A, two or more; with both, one run is beyond the other.
+    """
+    by_word: dict[str, dict[int, str]] = {}
+    beyond = []
+    for name in names:
+        if match := OPTION_COLUMN.fullmatch(name):
+            number = ascii_uppercase.index(name.upper()) if match["letter"] else int(match["number"])
+            of_word = by_word.setdefault((match["word"] or "").removesuffix("_"), {})
+            beyond += [name] if of_word.setdefault(number, name) != name else []
+    runs = []
+    for word, of_word in by_word.items():
+        first = 0 if 0 in of_word or not word else 1
+        run = [of_word[number] for number in itertools.takewhile(of_word.__contains__, itertools.count(first))]
+        if word or len(run) >= MIN_OPTIONS:
+            runs.append(run)
+            beyond += [name for name in of_word.values() if name not in run]
+    found, *others = runs or [[]]
+    return found, [*beyond, *itertools.chain(*others)]
+
+
+def lettered_options(location: str, cells: Row) -> list[object]:
+    """Return the options in the cells of `option_columns`; empty ones at the end are none, others move the letters."""
+    names, beyond = option_columns(cells)
+    if beyond:
+        raise VttdataError(
+            f"{location}: the options are {', '.join(map(repr, names)) or 'none'}, and {beyond[0]!a} is beyond them; "
+            "options are numbered or lettered without a gap, so rename it, or the one that is missing."
+        )
+    filled = [name for name in names if cells[name] is not None and str(cells[name]).strip()]
+    options = names[: names.index(filled[-1]) + 1] if filled else []
+    empty = next((name for name in options if name not in filled), None)
+    if empty is not None:
+        raise VttdataError(
+            f"{location}: the option {empty!a} is empty, but {filled[-1]!a} after it is not; pandas reads and writes "
+            "options such as None and NA as empty cells unless it is told keep_default_na=False."
+        )
+    return [cells[name] for name in options]
 
 
 def _text_of(value: object) -> str | None:

@@ -44,7 +44,7 @@ class _CharacterClasses(dict[int, str]):
         if category[0] in "LN":
             found = "U" if bisect_right(_UNSPACED_BOUNDS, code) % 2 else "W"
         else:
-            # Joiners and soft hyphens are format characters inside words; the zero width space separates words.
+            # Joiners are format characters inside words; the zero width space separates words.
             found = "M" if category[0] == "M" or (category == "Cf" and code != 0x200B) else " "
         self[code] = found
         return found
@@ -52,16 +52,23 @@ class _CharacterClasses(dict[int, str]):
 
 CHARACTER_CLASSES = _CharacterClasses()
 """Class of each character, see `_CharacterClasses`, as a table of `str.translate`."""
+INVISIBLE = "\u00ad\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+"""Ranges of characters that change no word: soft hyphen, word joiner, marks of direction, byte order mark.
+
+The joiners U+200C and U+200D are none of them, since Persian, Hindi and emoji are spelled with them.
+"""
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _WORD = re.compile("UM*|W[WM]*")
 
 
 def split_unicode_words(text: str) -> list[str]:
     """Return the words of a text in any language, case-folded and in form NFKC, without punctuation and symbols.
 
-    Letters and digits with their combining marks form words; in scripts that do not separate words (Han, kana, Thai,
-    Lao, Khmer, Myanmar) every letter with its marks is a token.
+    Letters and digits with their combining marks form words, of which invisible characters are no part; in scripts that
+    do not separate words (Han, kana, Thai, Lao, Khmer, Myanmar) every letter with its marks is a token.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    visible = text if text.isascii() else _INVISIBLE.sub("", text)
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
     return [folded[match.start() : match.end()] for match in _WORD.finditer(folded.translate(CHARACTER_CLASSES))]
 
 

@@ -9,12 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.cli.main import main
-from vttdata.evaluate.tasks.grounding import Span, meets_threshold, score_marked, temporal_iou
+from vttdata.evaluate.items import Items
+from vttdata.evaluate.tasks.grounding import Span, describe_order, meets_threshold, score_marked, temporal_iou
 
 LINES = [
     *("AAAAA 0.0 10.0##a man sits", "AAAAA 10.0 20.0##a man stands", "BBBBB 5.0 15.0##a dog runs"),
@@ -225,3 +227,25 @@ def test_didemo_is_scored_by_its_annotators(tmp_path: Path, capsys: pytest.Captu
     assert scores["grounding-annotators/r1"]["all"]["score"] == 0
     assert scores["grounding-annotators/r5"]["all"]["score"] == 0.5
     assert scores["grounding-annotators/miou"]["all"]["score"] == pytest.approx((2 / 3 + 1 / 2) / 2)
+
+
+def ranked(seed: int, *, by_rank: bool | None) -> list[str]:
+    """Return what is said of 40 queries with four spans each: best first, best last, or in any order."""
+    draw = random.Random(seed)
+    truths = [(10.0, 20.0)] * 40
+    predictions = []
+    for _ in truths:
+        spans: list[Span] = [(10.0, 20.0), (12.0, 20.0), (18.0, 30.0), (40.0, 50.0)]
+        if by_rank is None:
+            draw.shuffle(spans)
+        predictions.append(spans[::-1] if by_rank else spans)
+    items = Items(
+        "d", "1", "clips", "test", [f"v{number}" for number in range(40)], np.arange(40), [], [], (), spans=truths
+    )
+    return describe_order(predictions, items)
+
+
+def test_rank_in_place_of_a_score_is_said() -> None:
+    assert ranked(0, by_rank=False) == []
+    assert "worse than guessing" in ranked(0, by_rank=True)[0]
+    assert sum(bool(ranked(seed, by_rank=None)) for seed in range(200)) <= 1

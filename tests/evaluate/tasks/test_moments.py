@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from builders.qvhighlights import read
 from vttdata.cli.main import main
 from vttdata.evaluate.items import MomentQuery
+from vttdata.evaluate.tasks.grounding import describe_units
 from vttdata.evaluate.tasks.moments import (
     LENGTHS,
     THRESHOLDS,
@@ -55,6 +56,10 @@ def test_figures_of_published_predictions_are_those_of_the_official_script(share
         expected[f"highlights-{level}/map"] = figures[f"HL-min-{name}"]["HL-mAP"]
         expected[f"highlights-{level}/hit1"] = figures[f"HL-min-{name}"]["HL-Hit1"]
     assert printed == pytest.approx(expected, abs=1e-9)
+    truths = [span for query in queries for span in query.spans]
+    assert describe_units([each.spans for each in windows], truths) == []
+    frames = [[(30 * start, 30 * end) for start, end in each.spans] for each in windows]
+    assert "not in frames or milliseconds" in describe_units(frames, truths)[0]
     assert len(printed) == 90
 
 

@@ -95,7 +95,7 @@ def test_figures_are_those_counted_by_hand(dataset: Path, tmp_path: Path, capsys
     assert report["answers"] == {"understood": 45, "not_understood": 3}
     # Of each pair one answer is right, and so is not the pair; the best attacker is compared pair by pair.
     assert scores["group-gain-over-blind"] == pytest.approx(0 - scores["group-blind"])
-    assert "rules:standard-1" in report["signature"]
+    assert "rules:standard-2" in report["signature"]
     assert "understood 3 of 48 answers" in report["findings"][0]
     by_place = {
         place: columns["accuracy/multiple_choice"]["score"] for place, columns in report["groups"]["place"].items()

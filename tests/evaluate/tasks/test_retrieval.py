@@ -247,3 +247,34 @@ def test_malformed_relevance_is_refused(tmp_path: Path, text: str, message: str)
     (tmp_path / "qrels").write_text(text)
     with pytest.raises(VttdataError, match=message):
         read_relevance(tmp_path / "qrels")
+
+
+def large_items(items: Items, number: int) -> Items:
+    ids = [f"v{index}" for index in range(number)]
+    every = {"references": [["a"]] * number, "sen_ids": [[0]] * number, "categories": [None] * number}
+    return replace(items, ids=ids, sources=np.arange(number), source_ids=ids, **every)
+
+
+def guesses(findings: list[str]) -> list[str]:
+    return [finding for finding in findings if "worse than guessing" in finding]
+
+
+def test_negated_distances_are_said_to_be_worse_than_guessing(items: Items) -> None:
+    many = large_items(items, 60)
+    scores = np.eye(60) + np.random.default_rng(1).normal(size=(60, 60)) / 3
+    run = {name: dict(zip(many.ids, row.tolist(), strict=True)) for name, row in zip(many.ids, scores, strict=True)}
+    reversed_run = {name: {video: -score for video, score in ranking.items()} for name, ranking in run.items()}
+    for sign, found in ((1, 0), (-1, 1)):
+        similarity = Similarity(sign * scores, many.ids, many.ids)
+        assert len(guesses(score_similarity("s", similarity, many)[2])) == found
+        assert len(guesses(score_run("r", run if sign == 1 else reversed_run, many)[2])) == found
+
+
+def test_drawn_scores_are_hardly_ever_said_to_be_worse_than_guessing(items: Items) -> None:
+    many, generator = large_items(items, 40), np.random.default_rng(7)
+    said = 0
+    for _ in range(150):
+        # Some videos are near to every query, as in models that collapse.
+        scores = generator.normal(size=(40, 40)) + 3 * generator.normal(size=40)
+        said += len(guesses(score_similarity("s", Similarity(scores, many.ids, many.ids), many)[2]))
+    assert said <= 1

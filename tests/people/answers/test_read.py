@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.workbook import write_workbook
 from vttdata.errors import VttdataError
 from vttdata.people import read_manifest, read_moments, read_results
 
@@ -183,7 +184,8 @@ def test_wmt_layout_has_raw_scores_without_moments(tmp_path: Path) -> None:
         ("a.json", b'{"hit": "h", "worker": "w", "answers": 3}', "a.json:1: 'answers' is not a list"),
         ("a.json", b"{", "not JSON"),
         ("a.json", b"[" * 100_000, "not JSON"),
-        ("a.xlsx", b"x", "a table must end in"),
+        ("a.ods", b"x", "a table must end in"),
+        ("a.xlsx", b"x", "is no Excel workbook, or damaged"),
         ("a.csv", b"HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\nx\n", "1 cells"),
         ("a.csv", b"hit,worker,item,score,video_id,system,kind\nh,w,i,3,v,A,odd\n", "unknown kind 'odd'"),
         ("a.csv", b"HITId,WorkerId,Input.rid_0,Answer.Q1\nh,w,r,0_r_3\n", "the item 0 lacks Input.sid_"),
@@ -209,3 +211,73 @@ def test_corrupt_moments_raise_one_sentence(tmp_path: Path, text: str, words: st
     (tmp_path / "moments.txt").write_text(text)
     with pytest.raises(VttdataError, match=words):
         read_moments(tmp_path / "moments.txt")
+
+
+def test_shares_in_place_of_scores_are_refused(tmp_path: Path) -> None:
+    shares = [("h1", "w", "i2", 0.07, 2.5), ("h1", "w", "i0", 0.5, 3), ("h1", "w", "i1", 1, "")]
+    with pytest.raises(VttdataError, match="No score of these results is above 1; scores are from 0 to 100"):
+        read_results([answers(tmp_path, *shares)], manifest=manifest(tmp_path))
+
+
+def test_scores_that_appraise_exports_are_read(tmp_path: Path) -> None:
+    # As its ExportSystemScoresToCSV writes them: plain, with times, and with a document and an error span.
+    (tmp_path / "scores.csv").write_text(
+        "vidtxt0101,ours,v1,TGT,vid,eng,70\nvidtxt0101,ours,v1,BAD,vid,eng,20,1700000000.1,1700000003.2\n"
+        "vidtxt0102,people,v2,REF,vid,eng,90\n"
+        "vidtxt0102,\"a, b\",v2,CHK,vid,eng,65,doc,False,\"{'start_i': 0, 'severity': 'major'}\"\n"
+    )
+    results = read_results([tmp_path / "scores.csv"])
+    assert [(each.hit, each.video_id, each.system, each.kind, each.score) for each in results.judgments] == [
+        ("vidtxt0101", "v1", "ours", "system", 70),
+        ("vidtxt0101", "v1", "ours", "degraded", 20),
+        ("vidtxt0102", "v2", "people", "reference", 90),
+        ("vidtxt0102", "v2", "a, b", "repeat", 65),
+    ]
+    (tmp_path / "damaged.csv").write_text("u,ours,v1,TGT,vid,eng,70\nu,ours,v1\n")
+    with pytest.raises(VttdataError, match=r"damaged.csv:2: is no row of Appraise"):
+        read_results([tmp_path / "damaged.csv"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (
+            "a.csv",
+            "annotation_id,annotator,created_at,id,lead_time,rating\n1,2,,3,4.5,60\n",
+            "'annotator' worker",
+        ),
+        ("a.json", '[{"id": 1, "annotations": [{"completed_by": 1, "result": []}]}]', "export it as CSV instead"),
+        ("a.csv", "instance_id,user_id,rating\ni1,ann,60\n", "'user_id' worker, 'instance_id' item"),
+        ("a.jsonl", '{"instance_id": "i1", "user_id": "ann", "rating": 60}', "'user_id' worker, 'instance_id' item"),
+        ("a.csv", "Submission id,Participant id,Status\n1,2,APPROVED\n", "has no answers"),
+    ],
+)
+def test_exports_of_other_tools_say_what_to_rename(tmp_path: Path, name: str, content: str, words: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(VttdataError) as refused:
+        read_results([tmp_path / name])
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        ("annotation_id annotator id lead_time rating", {"annotator": "worker", "id": "item", "lead_time": "seconds"}),
+        ("instance_id user_id rating", {"user_id": "worker", "instance_id": "item"}),
+    ],
+)
+def test_renamed_exports_are_read(tmp_path: Path, head: str, names: dict[str, str]) -> None:
+    renamed = [(names | {"rating": "score"}).get(name, name) for name in head.split()]
+    cells = {"id": "i", "instance_id": "i", "annotator": "w", "user_id": "w", "lead_time": "4", "rating": "60"}
+    rows = [[cells.get(name, "1") for name in head.split()] + ["h", "v", "A", "system"]]
+    path = write(tmp_path / "a.csv", " ".join([*renamed, "hit video_id system kind"]), *rows)
+    (judgment,) = read_results([path]).judgments
+    assert (judgment.worker, judgment.item, judgment.score, judgment.system) == ("w", "i", 60, "A")
+
+
+def test_crowd_results_may_be_a_workbook(tmp_path: Path) -> None:
+    shown = {"Input.rid_0": "i", "Input.sid_0": "v", "Input.sys_id_0": "A", "Input.tst_0": "system"}
+    head = ["HITId", "WorkerId", "WorkTimeInSeconds", *shown, "Answer.Q"]
+    row = ["h", "w", 30, *shown.values(), "0_i_55"]
+    (judgment,) = read_results([write_workbook(tmp_path / "a.xlsx", {"Sheet1": [head, row]})]).judgments
+    assert (judgment.worker, judgment.score, judgment.seconds) == ("w", 55, 30)

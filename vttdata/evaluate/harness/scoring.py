@@ -44,9 +44,7 @@ def log_answer(task: HarnessTask, document: Mapping[str, Any], answer: str) -> d
         row[column], document["video_id"], "", "", Choices(options, letters(len(options))), document["answer"]
     )
     named = read_free_text(answer, asked, load_rules(DEFAULT_RULES)).named
-    return row | {
-        "preferred": FOIL if not named else TIE if len(named) > 1 else TRUE if asked.answer in named else FOIL
-    }
+    return row | {"preferred": FOIL if not named else TIE if len(named) > 1 else TRUE if asked.right & named else FOIL}
 
 
 def score_logged(

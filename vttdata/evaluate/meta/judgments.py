@@ -311,10 +311,11 @@ class _Judged:
 
     candidate: str | None
     references: list[str]
-    raw: dict[str, list[float]] = field(default_factory=dict)
+    raw: dict[str, float] = field(default_factory=dict)
     z: list[float] = field(default_factory=list)
     assessments: int = 0
     human: bool = False
+    repeated: int = 0
 
 
 def read_judgment_table(
@@ -327,7 +328,8 @@ def read_judgment_table(
 
     Columns: ``video_id`` (or ``item``) and ``score`` (or ``raw``); if known ``system``, ``candidate`` (or ``caption``),
     ``annotator`` (or ``worker``), ``z``, ``assessments``, and ``references``, a list of texts, in CSV as JSON. Without
-    ``z``, scores are standardised by annotator over all rows of the annotator.
+    ``z``, scores are standardised by annotator over all rows of the annotator. Of several scores that an annotator gave
+    one caption the first counts, as in ``vttdata people score``.
 
     Args:
         file: CSV, TSV or JSON.
@@ -349,8 +351,8 @@ def read_judgment_table(
         raise VttdataError(f"{file}: contains no judgments.")
     scores_by_annotator: dict[str, list[float]] = {}
     for judged in captions.values():
-        for annotator, values in judged.raw.items():
-            scores_by_annotator.setdefault(annotator, []).extend(values)
+        for annotator, score in judged.raw.items():
+            scores_by_annotator.setdefault(annotator, []).append(score)
     annotators = sorted(filter(None, scores_by_annotator))
     moments = {
         name: (float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) >= _LEAST_SCORES else 0.0)
@@ -360,18 +362,20 @@ def read_judgment_table(
     rows = []
     ratings: list[list[float]] = []
     for (video_id, system, _), judged in captions.items():
-        means = {name: sum(values) / len(values) for name, values in judged.raw.items()}
         z = judged.z or [
-            (mean - moments[name][0]) / moments[name][1]
-            for name, mean in means.items()
+            (score - moments[name][0]) / moments[name][1]
+            for name, score in judged.raw.items()
             if name and moments[name][1] > 0
         ]
-        scores = (sum(means.values()) / len(means), sum(z) / len(z) if z else math.nan)
+        scores = (sum(judged.raw.values()) / len(judged.raw), sum(z) / len(z) if z else math.nan)
         rows.append(
             _Row(video_id, system, judged.candidate, judged.references, *scores, judged.assessments, judged.human)
         )
-        ratings.append([means.get(name, math.nan) for name in annotators])
-    notes = []
+        ratings.append([judged.raw.get(name, math.nan) for name in annotators])
+    repeated = sum(judged.repeated for judged in captions.values())
+    notes = (
+        [f"Further scores by an annotator of a caption, of which the first counts: {repeated:,}."] if repeated else []
+    )
     if len(annotators) == 1:
         notes.append(f"All judgments are by one annotator, {annotators[0]!a}: z orders captions as raw scores do.")
     constant = [name for name in annotators if moments[name][1] == 0]
@@ -420,7 +424,10 @@ def _add_row(captions: dict[tuple[str, str, str], _Judged], location: str, row: 
     if judged.raw and not (annotator and all(judged.raw)):
         what = f"the caption of {video_id[:80]!a}" + (f" by {key[1][:80]!a}" if key[1] else "")
         raise VttdataError(f"{location}: {what} is duplicated; name who judged it in a column 'annotator'.")
-    judged.raw.setdefault(annotator, []).append(numbers["score"])
+    if annotator in judged.raw:
+        judged.repeated += 1
+        return
+    judged.raw[annotator] = numbers["score"]
     judged.z += [] if math.isnan(numbers["z"]) else [numbers["z"]]
     judged.assessments += 1 if math.isnan(numbers["assessments"]) else int(numbers["assessments"])
     judged.human = judged.human or str(row.get("human")).lower() in ("true", "1", "yes") or key[1] == "human"

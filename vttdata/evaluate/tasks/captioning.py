@@ -15,6 +15,10 @@ from vttdata.evaluate.metrics import DEFAULT_METRICS
 from vttdata.evaluate.predictions import Matched, describe_caption_column, match_predictions, read_captions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.text.damage import find_text_damage
+from vttdata.text.generated import find_prompt, strip_generated
+
+# What programs write where there is no text.
+_NO_CAPTION = frozenset({"nan", "none", "null", "n/a", "<na>", "undefined"})
 
 
 class CaptioningTask:
@@ -22,7 +26,7 @@ class CaptioningTask:
 
     default_config = "clips"
     default_metrics: Sequence[str] = DEFAULT_METRICS
-    options: Collection[str] = ("train_split", "human")
+    options: Collection[str] = ("train_split", "human", "clean")
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
         """Return False: tables of captions have no name or place of their own."""
@@ -38,7 +42,13 @@ class CaptioningTask:
         matched = match_predictions(
             str(path), read_captions(path), items.ids, scoring.rule, other_split=items.other_split
         )
-        return matched._replace(notes=describe_caption_column(path))
+        notes = describe_caption_column(path)
+        if scoring.clean:
+            cleaned = strip_captions(matched.values)
+            changed = sum(text != clean for text, clean in zip(matched.values, cleaned, strict=True))
+            matched = matched._replace(values=cleaned)
+            notes.append(f"Captions that were cleaned of reasoning, special tokens or a prompt: {changed:,}.")
+        return matched._replace(notes=notes)
 
     def score(self, predictions: Matched, scoring: Scoring) -> Scored:
         """Score captions by the metrics; a missing one is scored as an empty text.
@@ -63,7 +73,8 @@ class CaptioningTask:
         findings = [*predictions.notes, *describe_captions(predictions.values, items)]
         for metric in scoring.metrics:
             findings += metric.describe(items.references) if metric.name not in failed else []
-        return Scored(columns, predictions.counts, findings, texts, failed)
+        settings = {"clean": "yes"} if scoring.clean else {}
+        return Scored(columns, predictions.counts, findings, texts, failed, settings)
 
     def from_baseline(self, name: str, scoring: Scoring) -> Scored:
         """Score the captions of a baseline."""
@@ -78,8 +89,15 @@ class CaptioningTask:
         return read_captions(path)
 
 
+def strip_captions(captions: Sequence[str | None]) -> list[str | None]:
+    """Return captions without reasoning, special tokens and a prompt that all repeat; None where there is none."""
+    stripped = [None if caption is None else strip_generated(caption) for caption in captions]
+    prompt = find_prompt([caption for caption in stripped if caption])
+    return [caption and caption.removeprefix(prompt).strip() for caption in stripped]
+
+
 def describe_captions(captions: Sequence[str | None], items: Items) -> list[str]:
-    """Return what is odd about captions: empty, all the same, damaged, or copied from the references."""
+    """Return what is odd about captions: empty, all the same, damaged, not only captions, or copied from references."""
     present = [caption for caption in captions if caption is not None]
     empty = sum(not caption.strip() for caption in present)
     copied = sum(
@@ -94,6 +112,22 @@ def describe_captions(captions: Sequence[str | None], items: Items) -> list[str]
         findings.append(
             f"Captions with damaged characters, read in another encoding or lost (U+FFFD): {len(damaged):,}, such as "
             f"{damaged[0][:80]!r}."
+        )
+    marked = [caption for caption in present if strip_generated(caption) != caption.strip()]
+    prompt = find_prompt([stripped for caption in present if (stripped := strip_generated(caption))])
+    if marked:
+        findings.append(
+            "Captions with reasoning or special tokens, whose words are scored unless --clean leaves them out: "
+            f"{len(marked):,}, such as {marked[0][:80]!a}."
+        )
+    if prompt:
+        findings.append(
+            f"All captions begin with {prompt[:80]!a}; if that is the prompt, --clean leaves it out of the scores."
+        )
+    placeholders = [caption for caption in present if caption.strip().casefold() in _NO_CAPTION]
+    if placeholders:
+        findings.append(
+            f"Captions that are a word for a missing value, such as {placeholders[0].strip()!a}: {len(placeholders):,}."
         )
     if copied:
         share = copied / len(captions)

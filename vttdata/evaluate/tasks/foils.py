@@ -9,7 +9,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.baselines import BASELINES
-from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import Items, ItemTexts, read_foil_pairs, read_pair_texts
 from vttdata.evaluate.metric import CaptioningMetric, load_metric
 from vttdata.evaluate.predictions import Matched, match_predictions, read_foil_scores
@@ -87,6 +87,10 @@ def score_pairs(scores: Sequence[tuple[float, float] | None]) -> tuple[dict[str,
         "accuracy-half": ScoreColumn(ColumnScores.from_means(wins + ties / 2), items),
     }
     findings = [f"{int(ties.sum()):,} of {len(ties):,} pairs are ties."] if ties.any() else []
+    decided = wins[(ties == 0) & np.array([pair is not None for pair in scores], dtype=np.bool_)]
+    if is_worse_than_guessing(decided, np.full(len(decided), 0.5), np.full(len(decided), 0.25)):
+        hint = "where lower is better, as of losses, distances and perplexities, negate the scores"
+        findings.append(describe_guessing("accuracy without ties", float(decided.mean()), 0.5, hint))
     return columns, findings
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips, read_marked_spans
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
@@ -152,7 +152,7 @@ def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> t
     alike = find_repeated_queries(items)
     truths = [[span] for span in items.spans]
     columns = _measure("grounding", predictions, truths)
-    findings = describe_units(predictions, items)
+    findings = [*describe_units(predictions, items.spans), *describe_order(predictions, items)]
     empty = sum(end <= start for start, end in items.spans)
     if empty:
         findings.append(f"Annotated spans that end where they start or before, which nothing can overlap: {empty:,}.")
@@ -194,10 +194,10 @@ def score_marked(
     return columns | {"grounding-annotators/miou": ScoreColumn(ColumnScores.from_means(overlap), rows)}
 
 
-def describe_units(predictions: Sequence[Sequence[Span] | None], items: Items) -> list[str]:
+def describe_units(predictions: Sequence[Sequence[Span] | None], spans: Sequence[Span]) -> list[str]:
     """Return a sentence where predicted spans are hardly in seconds: shares of videos, or numbers beyond any span."""
-    ends = [end for spans in predictions for _, end in spans or ()]
-    true_ends = [end for _, end in items.spans if math.isfinite(end)]
+    ends = [end for predicted in predictions for _, end in predicted or ()]
+    true_ends = [end for _, end in spans if math.isfinite(end)]
     if not ends or not true_ends:
         return []
     if max(ends) <= 1 < float(np.median(true_ends)):
@@ -211,6 +211,20 @@ def describe_units(predictions: Sequence[Sequence[Span] | None], items: Items) -
             f"{max(true_ends):g} s; spans are in seconds, not in frames or milliseconds."
         ]
     return []
+
+
+def describe_order(predictions: Sequence[Sequence[Span] | None], items: Items) -> list[str]:
+    """Return a sentence where the first span of a query overlaps less than a span of it that is drawn."""
+    overlaps = [
+        [temporal_iou(span, truth) for span in spans]
+        for spans, truth in zip(predictions, items.spans, strict=True)
+        if spans is not None and len(spans) > 1
+    ]
+    first, mean, variance = (np.array(list(map(each, overlaps))) for each in (lambda row: row[0], np.mean, np.var))
+    if not is_worse_than_guessing(first, mean, variance):
+        return []
+    hint = "spans are ranked by 'score', highest first, so negate a rank or a loss, or leave it out"
+    return [describe_guessing("the mean tIoU of the first spans", float(first.mean()), float(mean.mean()), hint)]
 
 
 def find_repeated_queries(items: Items) -> Mapping[int, Sequence[int]]:

@@ -25,7 +25,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import WORKERS, Items, ItemTexts, MomentQuery, number_sources, read_marked_spans
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
-from vttdata.evaluate.tasks.grounding import Span, read_spans
+from vttdata.evaluate.tasks.grounding import Span, describe_units, read_spans
 from vttdata.export.reader import DatasetReader
 from vttdata.files.tables import read_table
 from vttdata.json_types import Row
@@ -95,7 +95,9 @@ class MomentsTask:
         """Score windows and saliency; a missing prediction is one without either."""
         predicted = [each or Windows(()) for each in predictions.values]
         columns = score_windows(predicted, scoring.items.queries)
-        findings = []
+        findings = describe_units(
+            [each.spans for each in predicted], [span for query in scoring.items.queries for span in query.spans]
+        )
         if any(each.saliency for each in predicted):
             columns |= score_highlights(predicted, scoring.items.queries)
         more = sum(len(each.spans) > MAX_WINDOWS for each in predicted)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.evaluate.answers import Answer, read_answers, texts_of
-from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import Items, ItemTexts, read_question_items, read_question_texts
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
@@ -109,10 +109,7 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
     """
     questions = items.questions
     right = np.array(
-        [
-            0.0 if answer is None else answer.score(asked.answer)
-            for answer, asked in zip(answers, questions, strict=True)
-        ]
+        [0.0 if answer is None else answer.score(asked) for answer, asked in zip(answers, questions, strict=True)]
     )
     understood = np.array([answer is not None and answer.is_understood for answer in answers], dtype=np.bool_)
     kinds = np.array([asked.kind for asked in questions], dtype=object)
@@ -121,7 +118,8 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         columns["accuracy-understood"] = _mean(right, np.flatnonzero(understood))
     for kind in dict.fromkeys(kinds) if len(set(kinds)) > 1 else ():
         columns[f"accuracy/{kind}"] = _mean(right, np.flatnonzero(kinds == kind))
-    columns["chance"] = _mean(np.array([1 / len(asked.choices.options) for asked in questions]), np.arange(len(right)))
+    guessed = np.array([len(asked.right) / len(asked.choices.options) for asked in questions])
+    columns["chance"] = _mean(guessed, np.arange(len(right)))
     blind = np.array(items.blind)
     tried = np.flatnonzero(np.isfinite(blind))
     findings = []
@@ -134,6 +132,17 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         )
     else:
         findings.append(question_sentence((), len(right)))
+    given = np.flatnonzero(understood)
+    if is_worse_than_guessing(right[given], guessed[given], guessed[given] * (1 - guessed[given])):
+        hint = "perhaps the answers count from another number, or the options were shown in another order"
+        means = float(right[given].mean()), float(guessed[given].mean())
+        findings.append(describe_guessing("accuracy of the answers that are understood", *means, hint))
+    doubled = [asked.question_id for asked in questions if len(asked.right) > 1]
+    if doubled:
+        findings.append(
+            "Questions with a further option of the text of the right one, which counts as right too: "
+            f"{len(doubled):,}, such as {doubled[0][:80]}."
+        )
     columns |= _score_yes_no(right, answers, items)
     columns |= _score_groups(right, blind, items)
     return columns, findings
@@ -237,9 +246,11 @@ def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[s
     runs = [answers, *(_read_permuted(path, scoring) for path in scoring.permuted)]
     same, circular = [], []
     for asked, *given in zip(items.questions, *runs, strict=True):
-        named = {None if answer is None else answer.named for answer in given}
+        named = {
+            frozenset(min(asked.choices.copies(index)) for index in (answer and answer.named) or ()) for answer in given
+        }
         same.append(len(named) == 1 and bool(named.pop()))
-        circular.append(all(answer is not None and answer.score(asked.answer) == 1 for answer in given))
+        circular.append(all(answer is not None and answer.score(asked) == 1 for answer in given))
     every = np.arange(len(items.ids))
     return {
         "agreement": _mean(np.array(same, dtype=np.float64), every),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
 from vttdata.evaluate.predictions import (
     REFUSE,
@@ -29,7 +29,7 @@ from vttdata.evaluate.predictions import (
 )
 from vttdata.evaluate.ranks import BestRanks, RelevantRanks, ndcg, r_precision, rank_columns, rank_rows, rank_run
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
-from vttdata.statistics.arrays import Floats, Integers
+from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores, MedianScores
 
 CUTS = (1, 5, 10)
@@ -252,6 +252,11 @@ def score_similarity(
         if not suffix:
             findings += _describe_ties(len(queries.ids), text_to_video, "text to video")
             findings += _describe_ties(len(items.ids), video_to_text, "video to text")
+            has_row = np.array([row is not None for row in rows])
+            has_column = np.array([column is not None for column in columns])[queries.videos]
+            findings += _describe_reversal(
+                text_to_video, has_row & has_column, queries.videos, np.full(len(queries.ids), len(columns))
+            )
         result |= measure_ranks(f"t2v{suffix}", text_to_video, queries.videos, queries.ids, judged=judged)
         result |= measure_ranks(f"v2t{suffix}", video_to_text, every_video, judged=judged)
     counts, without_column = of_queries.counts, of_videos.counts.missing
@@ -313,6 +318,7 @@ def score_run(
         ranks = rank_run(rankings, len(items.ids), *relevant)
         if not suffix:
             findings += _describe_ties(len(queries.ids), ranks, "text to video")
+            findings += _describe_reversal(ranks, ranks.found, queries.videos, np.array(list(map(len, rankings))))
         result |= measure_ranks(f"t2v{suffix}", ranks, queries.videos, queries.ids, judged=suffix == "-judged")
     return result, counts, findings
 
@@ -324,6 +330,25 @@ def _describe_ties(queries: int, ranks: RelevantRanks, direction: str) -> list[s
         "measures are expectations over their orders."
     )
     return [finding] if ties else []
+
+
+def _describe_reversal(ranks: RelevantRanks, scored: Flags, videos: Integers, lengths: Integers) -> list[str]:
+    """Return a sentence where the ranks of own videos are worse than guessing, by one query of each video.
+
+    Args:
+        ranks: of the own video of each query, q.
+        scored: whether it is in the ranking of the query, q.
+        videos: own video of each query, q.
+        lengths: number of videos in the ranking of each query, q.
+    """
+    chosen = np.flatnonzero(scored)
+    chosen = chosen[np.unique(videos[chosen], return_index=True)[1]]
+    rank, length = (ranks.above + (ranks.tied + 1) / 2)[chosen], lengths[chosen]
+    if not is_worse_than_guessing(-rank, -(length + 1) / 2, (length**2 - 1) / 12):
+        return []
+    hint = "where lower is better, as of distances, losses and ranks, negate the scores"
+    means = float(rank.mean()), float((length + 1).mean() / 2)
+    return [describe_guessing("the mean rank of a query's own video, text to video,", *means, hint)]
 
 
 def measure_ranks(

@@ -12,17 +12,19 @@ from vttdata.export.documents import ClipDocument, Document, choose_task, left_o
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.files.csv_safety import escape_formula
-from vttdata.text.questions import MAX_OPTIONS, letters
+from vttdata.text.questions import letters
 
 RULES = (
     "The TSV has a row for each clip, question or pair, with the columns of VLMEvalKit: `index`, `video` (the id of "
-    "the clip), `question` (the prompt), `A` to `J` and `answer` (a letter). Cells that a spreadsheet would run begin "
-    "with `'`. Options and texts are read from `documents.jsonl`, since VLMEvalKit reads a cell such as `None` as "
-    "missing. Each prompt comes with the video, or with its frames for models that take pictures. Scores are computed "
-    "by vttdata, which must be installed beside VLMEvalKit, and are those of `vttdata evaluate`; an answer to a pair "
-    "that names neither text counts as the foil. Videos are searched in the folder named by the variable "
-    "`VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under their file names in the dataset or as `<video_id>.mp4`."
+    "the clip), `question` (the prompt), `A` to `J` or the last option, and `answer` (a letter). Cells that a "
+    "spreadsheet would run begin with `'`. Options and texts are read from `documents.jsonl`, since VLMEvalKit reads a "
+    "cell such as `None` as missing. Each prompt comes with the video, or with its frames for models that take "
+    "pictures. Scores are computed by vttdata, which must be installed beside VLMEvalKit, and are those of `vttdata "
+    "evaluate`; an answer to a pair that names neither text counts as the foil. Videos are searched in the folder "
+    "named by the variable `VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under their file names in the dataset or "
+    "as `<video_id>.mp4`."
 )
+_LEAST_COLUMNS = 10
 LIMITS = "models see none: VLMEvalKit stops before the first row unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
 ```sh
@@ -55,18 +57,23 @@ def write_vlmevalkit(request: ExportRequest) -> Written:
     documents = write_documents(request, task)
     with text_file(request.folder / f"{task.name}.tsv") as stream:
         rows = csv.writer(stream, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n")
-        rows.writerow(["index", "id", "video", "question", *letters(MAX_OPTIONS), "answer"])
-        rows.writerows(_row(index, document) for index, document in enumerate(documents))
+        columns = letters(max(_LEAST_COLUMNS, *(len(_options(document)) for document in documents)))
+        rows.writerow(["index", "id", "video", "question", *columns, "answer"])
+        rows.writerows(_row(index, document, len(columns)) for index, document in enumerate(documents))
     with text_file(request.folder / "run.py") as stream:
         stream.write(_RUN)
     usage = _USAGE.format(dataset=task.dataset, task=task.name, options=task.evaluate_options)
     return Written(usage, left_out_notes(request, task, len(documents)))
 
 
-def _row(index: int, document: Document) -> list[object]:
-    options: list[str] = [] if isinstance(document, ClipDocument) else document.options
+def _options(document: Document) -> list[str]:
+    return [] if isinstance(document, ClipDocument) else document.options
+
+
+def _row(index: int, document: Document, columns: int) -> list[object]:
+    options = _options(document)
     answer = document.captions[0] if isinstance(document, ClipDocument) else letters(document.answer + 1)[-1]
-    cells = [*options, *[""] * (MAX_OPTIONS - len(options))]
+    cells = [*options, *[""] * (columns - len(options))]
     texts = [document.name, document.video_id, document.prompt, *cells, answer]
     return [index, *(escape_formula(text) for text in texts)]
 

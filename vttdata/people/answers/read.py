@@ -8,15 +8,40 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import number_or_nan, open_text, read_table, required_text
+from vttdata.files.delimited import read_records
+from vttdata.files.tables import WORKBOOK, Columns, number_or_nan, open_text, read_table, required_text
 from vttdata.people.answers.intake import Intake, Results
-from vttdata.people.answers.manifest import Manifest, ManifestItem, parse_kind
+from vttdata.people.answers.manifest import KINDS, Manifest, ManifestItem, parse_kind
 from vttdata.people.answers.wmt import HEADER, split_cells, take_wmt
 from vttdata.people.scoring.scores import Moments
 
 _ITEM_COLUMN = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")
 _CONTENT_COLUMNS = ("video_id", "system", "kind")
+_PAGE = Columns(("hit", "worker", "item", "score", "position", "seconds", "answers", *_CONTENT_COLUMNS), (), ("score",))
+# Appraise's ExportSystemScoresToCSV writes no header: user, system, segment, type, two languages, score.
+_APPRAISE = re.compile(r"[^,\n]+,[^,\n]+,[^,\n]+,(?:TGT|BAD|REF|CHK),[^,\n]*,[^,\n]*,[0-9.]+(?:,.*)?\r?\n?")
+# Name of another tool -> what its exports have at their beginning, and what to do.
+_OTHER_TOOLS = {
+    "Label Studio, as CSV": (
+        ("annotation_id", "annotator", "lead_time"),
+        "call the columns 'annotator' worker, 'id' item, 'lead_time' seconds and that of the rating, from 0 to 100, "
+        "score, and add hit, unless a manifest has the rest also video_id, system and kind",
+    ),
+    "Label Studio, as JSON": (('"completed_by"', '"result"'), "export it as CSV instead"),
+    "Potato": (
+        ("user_id", "instance_id"),
+        "write a table of its ratings, such as its export 'csv', and call the columns 'user_id' worker, 'instance_id' "
+        "item and that of the rating, from 0 to 100, score, and add hit, unless a manifest has the rest also video_id, "
+        "system and kind",
+    ),
+    "Prolific": (
+        ("Submission id", "Participant id"),
+        "it lists who took part and has no answers, which the page that people worked on keeps under their "
+        "participant ids as worker",
+    ),
+}
+_APPRAISE_CELLS, _BEGINNING = 7, 2**16
 # A worker may change an answer or post a HIT twice. More contradictions than these few, or this share, mean that
 # different items pass for one.
 _MAX_CONFLICTS = 5
@@ -41,6 +66,9 @@ def read_results(
       `answers`, as pages post them, one per line of JSONL. ``.json`` is one object or a list of either type. Without a
       manifest, `video_id`, `system` and `kind` are required as well.
     - **wmt**: see `vttdata.people.answers.wmt`.
+    - **appraise**: the CSV of Appraise's ``ExportSystemScoresToCSV``, which has no header; an account is a HIT.
+
+    Exports of Label Studio, Potato and Prolific are refused with what to rename.
 
     Args:
         files: files, read in this order; of several answers of a worker to an item of a HIT, the first one is kept.
@@ -54,18 +82,31 @@ def read_results(
     """
     intake = Intake(manifest, workers)
     for file in files:
-        with open_text(file) as stream:
-            first_line = stream.readline(2**20)
+        if file.suffix.lower() == WORKBOOK:
+            beginning = first_line = "\t".join(next((row for _, row in read_table(file)), ()))
+        else:
+            with open_text(file) as stream:
+                first_line = stream.readline(2**20)
+                beginning = first_line + stream.read(_BEGINNING)
+        tools = ((tool, advice) for tool, (marks, advice) in _OTHER_TOOLS.items() if all(m in beginning for m in marks))
         if split_cells(first_line) == HEADER.split():
             take_wmt(file, intake, moments)
         elif {"HITId", "WorkerId"} <= set(re.split(r'[,;\t"\r\n]+', first_line)):
             _take_crowd(file, intake)
+        elif _APPRAISE.fullmatch(first_line):
+            _take_appraise(file, intake)
+        elif tool := next(tools, None):
+            raise VttdataError(f"{file}: is of {tool[0]}; {tool[1]}.")
         else:
             _take_page(file, intake)
     results = intake.result()
     if not results.judgments:
         reasons = ", ".join(f"{kind} {len(ids)}" for kind, ids in results.findings.items()) or "there are no answers"
         raise VttdataError(f"No answer is left of these results: {reasons}.")
+    if max(judgment.score for judgment in results.judgments) <= 1 and any(
+        judgment.score % 1 for judgment in results.judgments
+    ):
+        raise VttdataError("No score of these results is above 1; scores are from 0 to 100, so multiply shares by 100.")
     conflicts = results.findings.get("conflicting_duplicate", ())
     if len(conflicts) > max(_MAX_CONFLICTS, _MAX_CONFLICTING * len(results.judgments)):
         raise VttdataError(
@@ -75,6 +116,19 @@ def read_results(
             "worker to each."
         )
     return results
+
+
+def _take_appraise(file: Path, intake: Intake) -> None:
+    """Pass the scores that Appraise exports; an account of it has one task, which becomes the HIT."""
+    with open_text(file) as stream:
+        for line, cells in read_records(str(file), stream, ","):
+            if len(cells) < _APPRAISE_CELLS or cells[3] not in KINDS:
+                raise VttdataError(
+                    f"{file}:{line}: is no row of Appraise: user, system, segment, type, languages, score."
+                )
+            user, system, segment, kind, _, _, score = cells[:_APPRAISE_CELLS]
+            shown = ManifestItem(segment, system, parse_kind(kind, f"{file}:{line}"))
+            intake.take(user, user, f"{segment}/{kind}", score, shown=shown, position=line - 1)
 
 
 def _take_crowd(file: Path, intake: Intake) -> None:
@@ -121,7 +175,7 @@ def _crowd_items(row: Mapping[str, Any], location: str, *, has_manifest: bool) -
 def _take_page(file: Path, intake: Intake) -> None:
     counts: dict[tuple[str, str], int] = {}
     needs_content = intake.manifest is None
-    for line, row in _single_answers(file, read_table(file)):
+    for line, row in _single_answers(file, read_table(file, _PAGE)):
         hit, item = (required_text(file, line, row, name) for name in ("hit", "item"))
         worker = str(row.get("worker") or "")
         for name in ("worker", "score", *(_CONTENT_COLUMNS if needs_content else ())):
