@@ -1,10 +1,9 @@
-"""Check stimuli and gains: an oracle, the cover of intervals, frames of every container, and the cost of a clip.
+"""Check stimuli and gains: an oracle, frames of every container, and the cost of a clip.
 
-Run `python benchmarks/stimuli.py oracle`, `coverage`, `matrix` or `cost VIDEO...`.
+Run `python benchmarks/stimuli.py oracle`, `matrix` or `cost VIDEO...`.
 
 - ``oracle``: films that are drawn to need colour, direction, order, speed or count, through `vttdata stimuli`, an
   oracle that sees the pictures, and `vttdata evaluate --conditions`.
-- ``coverage``: 500 simulated models, whose true gains are known; how often the 95 % interval has the true gain in it.
 - ``matrix``: pictures of every container and codec of `benchmarks/spans.py`, whose frames show their numbers.
 - ``cost``: seconds and bytes of a clip by condition, and how many frames of it are decoded.
 """
@@ -28,23 +27,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.helpers.drawn_questions import KINDS, OPTIONS, build_questions, draw_benchmark, write_oracle
 from tests.helpers.stimulus_matrix import CODECS, try_codec
 from vttdata.cli.main import main as vttdata
-from vttdata.conditions import CONDITIONS, SINGLE_FRAMES, StimuliSettings
-from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.conditions import estimate_gains
-from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import Items
+from vttdata.conditions import CONDITIONS, StimuliSettings
 from vttdata.media.stimuli import ClipStimuli
-from vttdata.statistics.scores import ColumnScores
 
 _FILMS_A_KIND = 6
-_MODELS, _SOURCES, _ITEMS_A_SOURCE, _DRAWS = 500, 200, 3, 1_000
-# By how much more often all models are right on the items of one half of the sources.
-_EASIER = 0.1
 
 
 def main() -> None:
     """Run one of the parts."""
-    parts = {"oracle": oracle, "coverage": coverage, "matrix": matrix}
+    parts = {"oracle": oracle, "matrix": matrix}
     if sys.argv[1:2] == ["cost"]:
         cost([Path(name) for name in sys.argv[2:]])
     else:
@@ -77,62 +68,6 @@ def run(*arguments: str) -> None:
     """Run a command, which must end well."""
     if vttdata(arguments) != 0:
         sys.exit(f"vttdata {' '.join(arguments)} failed")
-
-
-def coverage() -> None:
-    """Print for each gain how often the interval has the true value in it, and how the best frame may be chosen."""
-    draw = np.random.default_rng(2026)
-    covered: Counter[str] = Counter()
-    signs: Counter[str] = Counter()
-    for _ in range(_MODELS):
-        truth = {name: draw.uniform(0.3, 0.6) for name in ("text", *SINGLE_FRAMES, "shuffled", "reversed")}
-        truth["all"] = draw.uniform(0.5, 0.8)
-        if draw.random() < 0.5:
-            # The case in which a maximum is most biased.
-            truth |= dict.fromkeys(SINGLE_FRAMES, truth["first"])
-        gains = {
-            "visual": truth["all"] - truth["text"],
-            "temporal": truth["all"] - max(truth[name] for name in SINGLE_FRAMES),
-            "order": truth["all"] - truth["shuffled"],
-            "direction": truth["all"] - truth["reversed"],
-        }
-        columns, items = simulate(truth, draw)
-        found = estimate_gains(Estimator(items, draws=_DRAWS), columns).gains
-        for name, value in gains.items():
-            covered[name] += found[name].low <= value <= found[name].high
-            signs[name] += (found[name].score > 0) == (value > 0)
-        low, high = choose_in_each_draw(columns, items)
-        covered["temporal, best frame chosen anew in each draw"] += low <= gains["temporal"] <= high
-    print(f"{_MODELS} models, {_SOURCES} sources of {_ITEMS_A_SOURCE} items")
-    for name, number in covered.items():
-        sign = f", sign right {signs[name] / _MODELS:.3f}" if name in signs else ""
-        print(f"{name}: covered {number / _MODELS:.3f}{sign}")
-
-
-def simulate(truth: dict[str, float], draw: np.random.Generator) -> tuple[dict[str, ScoreColumn], Items]:
-    """Return answers of a model that is right so often in each condition, and more often on half of the sources."""
-    number = _SOURCES * _ITEMS_A_SOURCE
-    sources = np.repeat(np.arange(_SOURCES), _ITEMS_A_SOURCE)
-    easier = draw.choice((-_EASIER, _EASIER), _SOURCES)[sources]
-    ids = [str(index) for index in range(number)]
-    names = [f"s{index}" for index in range(_SOURCES)]
-    items = Items("simulated", "1", "questions", "test", ids, sources, names, [None] * number, ())
-    columns = {}
-    for condition, share in truth.items():
-        right = (draw.random(number) < share + easier).astype(float)
-        columns[condition] = ScoreColumn(ColumnScores.from_means(right), np.arange(number))
-    return columns, items
-
-
-def choose_in_each_draw(columns: dict[str, ScoreColumn], items: Items) -> tuple[float, float]:
-    """Return the percentile interval of the difference to the best frame, which each draw of sources chooses anew."""
-    draw = np.random.default_rng(1)
-    sums = {name: np.bincount(items.sources, columns[name].scores.items, _SOURCES) for name in ("all", *SINGLE_FRAMES)}
-    chosen = draw.integers(0, _SOURCES, (_DRAWS, _SOURCES))
-    means = {name: values[chosen].sum(axis=1) / (_SOURCES * _ITEMS_A_SOURCE) for name, values in sums.items()}
-    differences = means["all"] - np.max([means[name] for name in SINGLE_FRAMES], axis=0)
-    low, high = np.quantile(differences, (0.025, 0.975))
-    return float(low), float(high)
 
 
 def matrix() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,30 +17,39 @@ from vttdata.cli.main import main
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.conditions import estimate_gains, find_models
+from vttdata.evaluate.conditions import estimate_gains, find_models, find_needing
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import Items, read_foil_pairs
+from vttdata.evaluate.report import Estimate
 from vttdata.evaluate.task import load_evaluation_task
-from vttdata.statistics.bootstrap import draw_sources
 from vttdata.statistics.scores import ColumnScores
 
 # Their datasets are built.
 pytestmark = pytest.mark.not_on("win32")
 
 NUMBER = 12
+MANY = 44
+
+
+def build(folder: Path, number: int) -> Path:
+    """Build questions of four options, two about each video, whose answer is always the second option."""
+    rows = [
+        {"question_id": f"q{n:02}", "video": f"v{n // 2}.mp4", "question": f"what is in {n}?", "type": "ab"[n % 2]}
+        | {"options": [f"a dog {n}", f"a cat {n}", f"a hen {n}", f"a cow {n}"], "answer_letter": "B"}
+        for n in range(number)
+    ]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return build_questions(folder)
 
 
 @pytest.fixture(scope="module")
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build of twelve questions of four options about six videos, whose answer is always the second option."""
-    folder = tmp_path_factory.mktemp("questions")
-    rows = [
-        {"question_id": f"q{n:02}", "video": f"v{n // 2}.mp4", "question": f"what is in {n}?", "type": "ab"[n % 2]}
-        | {"options": [f"a dog {n}", f"a cat {n}", f"a hen {n}", f"a cow {n}"], "answer_letter": "B"}
-        for n in range(NUMBER)
-    ]
-    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return build_questions(folder)
+    return build(tmp_path_factory.mktemp("questions"), NUMBER)
+
+
+@pytest.fixture(scope="module")
+def many_questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("many"), MANY)
 
 
 def write_answers(folder: Path, right: dict[str, Sequence[int | None]]) -> Path:
@@ -91,27 +100,26 @@ def test_gains_are_differences_of_the_same_items(
     assert "not computed, for want of predictions in their conditions: order; motion" in findings
 
 
-def test_intervals_are_percentiles_over_sources_and_the_best_frame_has_the_least_ends() -> None:
+def test_gain_over_the_best_frame_has_the_least_ends_of_all_frames() -> None:
     rng = np.random.default_rng(3)
     sources = np.repeat(np.arange(7), [1, 2, 3, 4, 1, 2, 3])
     ids = [str(n) for n in range(len(sources))]
     items = Items("d", "1", "questions", "test", ids, sources, [f"s{n}" for n in range(7)], [None] * len(ids), ())
     values = {name: rng.integers(0, 2, len(ids)).astype(float) for name in ("text", "first", "random", "muted", "all")}
     columns = {name: ScoreColumn(ColumnScores.from_means(right), np.arange(len(ids))) for name, right in values.items()}
-    gains = estimate_gains(Estimator(items, 5, 400), columns).gains
-    weights = np.concatenate(list(draw_sources(7, seed=5, draws=400)))[:, sources]
 
-    def expected(more: str, less: str) -> list[float]:
-        differences = values[more] - values[less]
-        draws = (weights * differences).sum(axis=1) / weights.sum(axis=1)
-        return [differences.mean(), *np.quantile(draws, (0.025, 0.975))]
+    def gains_of(*names: str) -> Mapping[str, Estimate]:
+        return estimate_gains(Estimator(items, 5, 400), {name: columns[name] for name in names}).gains
 
+    both = gains_of(*columns)
     for gain, more, less in (("visual", "all", "text"), ("sound", "all", "muted")):
-        found = gains[gain]
-        assert [found.score, found.low, found.high] == pytest.approx(expected(more, less))
-    least = np.min([expected("muted", frame) for frame in ("first", "random")], axis=0)
-    found = gains["temporal"]
-    assert [found.score, found.low, found.high] == pytest.approx(least.tolist())
+        differences = values[more] - values[less]
+        assert both[gain].score == pytest.approx(differences.mean())
+        assert both[gain].low < differences.mean() < both[gain].high
+    each = [gains_of("muted", frame)["temporal"] for frame in ("first", "random")]
+    # Of two, each upper end keeps its tail of .05 / 2.
+    for part in ("score", "low", "high"):
+        assert getattr(both["temporal"], part) == pytest.approx(min(getattr(one, part) for one in each))
 
 
 def test_the_best_frame_is_that_of_the_items_that_all_frames_have(
@@ -130,45 +138,87 @@ def test_the_best_frame_is_that_of_the_items_that_all_frames_have(
     assert (gain["score"], gain["items"]) == (pytest.approx(0.0), 6)
 
 
-def test_items_that_models_answer_without_the_video_are_left_out(
+def flags(*rows: str) -> np.ndarray:
+    """Return models x items from rows of 0 and 1."""
+    return np.array([[each == "1" for each in row] for row in rows])
+
+
+def test_items_are_listed_if_the_reverse_holds_of_one_in_twenty_at_most() -> None:
+    shown, text = flags("1" * 40 + "0" * 20), flags("0" * 40 + "0" * 20)
+    assert find_needing(shown, [text]).items.tolist() == [True] * 40 + [False] * 20
+    # One reverse item and one for chance are 5 % of 40; two and one are more.
+    text[0, 40] = True
+    assert find_needing(shown, [text])[1:] == (1, 1)
+    text[0, 41] = True
+    found = find_needing(shown, [text])
+    assert (found.items.any(), found.reverse) == (False, 2)
+    # A second model, of which the reverse holds nowhere, tells them apart.
+    found = find_needing(np.vstack([shown, shown]), [np.vstack([text, np.zeros_like(text)])])
+    assert (found.items.sum(), found.by, found.reverse) == (40, 2, 0)
+
+
+def test_reverse_of_several_conditions_is_one_of_them_alone() -> None:
+    shown = flags("1" * 30 + "0" * 3)
+    text, frame = flags("0" * 30 + "110"), flags("0" * 30 + "101")
+    # Items 31 and 32 are solved by one of the others alone, item 30 by both, which is no reverse of either.
+    assert find_needing(shown, [text, frame]).reverse == 2
+    # An item that any other condition solves is not listed.
+    text[0, 0] = True
+    frame[0, 31:] = text[0, 31:] = False
+    assert find_needing(shown, [text, frame]).items.tolist() == [False] + [True] * 29 + [False] * 3
+
+
+def write_models(folder: Path, number: int = 1) -> Path:
+    """Write models that answer 40 questions with the video and two of the others without it, on many questions."""
+    for model in range(number):
+        write_answers(
+            folder / f"m{model}", {"text": [0] * MANY, "first": [0] * MANY, "all": [1] * (MANY - 4) + [0] * 4}
+        )
+    return folder
+
+
+def test_items_are_listed_with_what_guessing_would_list(
+    many_questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = evaluate(
+        capsys, many_questions, "--conditions", write_models(tmp_path / "models"), "--out", tmp_path / "out"
+    )
+    for title, others in (("video", 1), ("time", 2)):
+        found = json.loads((tmp_path / f"out/items-needing-{title}.json").read_text())
+        assert found["splits"] == {"test": [f"q{n:02}" for n in range(MANY - 4)]}
+        # Of four options: right with the video by chance, and wrong in the other conditions.
+        expected = MANY * 1 / 4 * (3 / 4) ** others
+        assert report["by_chance"][f"items-needing-{title}"] == pytest.approx(expected)  # type: ignore[index]
+    assert found["description"] == (
+        "Items that at least 1 more of 1 models solve in all than in text or first; of 0 items the reverse holds, so "
+        "that at most 5 % are expected to be listed falsely."
+    )
+
+
+def test_no_item_is_listed_where_a_model_guesses(
     questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_answers(tmp_path / "models/a", {"text": TEXT, "first": FIRST, "all": ALL})
-    write_answers(tmp_path / "models/b", {"text": MIDDLE, "middle": MIDDLE, "all": ALL})
-    for needed, video in ((1, [4, 5, 7, 8, 9, 10, 11]), (2, range(NUMBER))):
-        out = tmp_path / f"out{needed}"
-        report = evaluate(capsys, questions, "--conditions", tmp_path / "models", "--solved-by", needed, "--out", out)
-        found = json.loads((out / "items-needing-video.json").read_text())
-        assert found["splits"] == {"test": [f"q{n:02}" for n in video]}
-        # Guessing among four options is right once in four: of two models that try once each, at least so many.
-        chance = {1: 1 - (3 / 4) ** 2, 2: 1 / 16}[needed]
-        assert report["by_chance"]["items-needing-video"] == pytest.approx(NUMBER * chance)  # type: ignore[index]
-    time = json.loads((tmp_path / "out2/items-needing-time.json").read_text())["splits"]["test"]
-    assert time == [f"q{n:02}" for n in range(NUMBER) if not (FIRST[n] and MIDDLE[n])]
-    # Each model tries twice: once the text, once a frame.
-    once = 1 - (3 / 4) ** 2
-    assert report["by_chance"]["items-needing-time"] == pytest.approx(NUMBER * once**2)  # type: ignore[index]
+    write_answers(tmp_path / "models/a", {"text": TEXT, "all": ALL})
+    write_answers(tmp_path / "models/b", {"text": MIDDLE})
+    out = tmp_path / "out"
+    report = evaluate(capsys, questions, "--conditions", tmp_path / "models", "--out", out)
+    assert report["filters"] == {}
+    assert list(out.glob("items-needing*")) == []
+    findings = " ".join(report["findings"])  # type: ignore[arg-type]
+    assert "items-needing-video: models without predictions in all, text do not count: b." in findings
+    # Right with the video alone are nine, the first two of TEXT and ALL cancel; guessing 12 x 1/4 x 3/4.
+    assert "9 items are solved by more models in all than in text, and of 1 the reverse holds; 2.2 would be" in findings
 
 
 def test_items_that_were_not_tried_are_in_no_list(
-    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    many_questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_answers(tmp_path / "models/a", {"text": [1, 0, 0, 0, *[None] * 8], "first": FIRST, "all": ALL})
-    write_answers(tmp_path / "models/b", {"text": [1, 0, 0, *[None] * 9], "all": ALL})
-    out = tmp_path / "out"
-    report = evaluate(capsys, questions, "--conditions", tmp_path / "models", "--solved-by", 1, "--out", out)
-    video = json.loads((out / "items-needing-video.json").read_text())
-    assert video["splits"] == {"test": ["q01", "q02"]}
-    assert video["description"] == "Items on which fewer than 1 of 2 models are right by text."
-    # Three items were tried by both models, which guess among four options.
-    assert report["by_chance"]["items-needing-video"] == pytest.approx(3 * (1 - (3 / 4) ** 2))  # type: ignore[index]
-    time = json.loads((out / "items-needing-time.json").read_text())
-    assert time["splits"] == {"test": ["q02"]}
-    assert time["description"] == "Items on which fewer than 1 of 2 models are right by text or first."
-    assert report["by_chance"]["items-needing-time"] == pytest.approx(3 * (1 - (3 / 4) ** 3))  # type: ignore[index]
-    for title in ("video", "time"):
-        sentence = f"items-needing-{title}: 9 of 12 items, without a prediction by every model in every condition used,"
-        assert any(note.startswith(sentence) for note in report["findings"])  # type: ignore[attr-defined]
+    write_answers(tmp_path / "m", {"text": [None, *[0] * (MANY - 1)], "all": [*[1] * (MANY - 1), None]})
+    report = evaluate(capsys, many_questions, "--conditions", tmp_path / "m", "--out", tmp_path / "out")
+    found = json.loads((tmp_path / "out/items-needing-video.json").read_text())
+    assert found["splits"] == {"test": [f"q{n:02}" for n in range(1, MANY - 1)]}
+    sentence = f"items-needing-video: 2 of {MANY} items, without a prediction by every model in every condition used,"
+    assert any(note.startswith(sentence) for note in report["findings"])  # type: ignore[attr-defined]
 
 
 def test_guessing_reaches_as_many_places_as_the_metric_counts(
@@ -177,27 +227,29 @@ def test_guessing_reaches_as_many_places_as_the_metric_counts(
     dataset, folder = write_leaking_dataset(tmp_path / "data"), tmp_path / "m"
     ids = load_evaluation_task("retrieval").read_items(dataset, config="clips", split="test").ids
     folder.mkdir()
-    # Whoever ranks the right video last solves nothing.
-    np.savez(folder / "text.npz", similarity=-np.eye(len(ids)), query_ids=ids, video_ids=ids)
+    for condition, sign in (("all", 1), ("text", -1)):
+        np.savez(folder / f"{condition}.npz", similarity=sign * np.eye(len(ids)), query_ids=ids, video_ids=ids)
+    # So few items bear no list.
+    assert 5 < len(ids) < 20
     for metric, places in (("t2v/r@1", 1), ("t2v/r@5", 5), ("t2v/mrr", 1)):
         report = evaluate(capsys, dataset, "--conditions", folder, "--metric", metric)
-        assert len(ids) > 5
-        assert report["by_chance"]["items-needing-video"] == pytest.approx(places)  # type: ignore[index]
+        expected = places * (1 - places / len(ids))
+        assert f"; {expected:.1f} would be if all models guessed" in " ".join(report["findings"])  # type: ignore[arg-type]
 
 
 def test_a_list_of_items_is_a_protocol_with_a_digest(
-    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    many_questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = write_answers(tmp_path / "m", {"text": TEXT, "all": ALL})
-    evaluate(capsys, questions, "--conditions", folder, "--out", tmp_path / "out")
+    folder = write_models(tmp_path / "models")
+    evaluate(capsys, many_questions, "--conditions", folder, "--out", tmp_path / "out")
     protocol = tmp_path / "out/items-needing-video.json"
-    report = evaluate(capsys, questions, folder / "all.jsonl", "--config", protocol, "--unknown", "ignore")
-    kept = [n for n in range(NUMBER) if not TEXT[n]]
+    answers = folder / "m0/all.jsonl"
+    report = evaluate(capsys, many_questions, answers, "--config", protocol, "--unknown", "ignore")
     score = report["scores"]["accuracy"]["all"]  # type: ignore[index]
-    assert (score["score"], score["items"]) == (pytest.approx(np.mean([ALL[n] for n in kept])), len(kept))
+    assert (score["score"], score["items"]) == (1, MANY - 4)
     assert f"config:items-needing-video@{json.loads(protocol.read_text())['digest'][:12]}" in str(report["signature"])
-    protocol.write_text(protocol.read_text().replace('"q01"', '"q00"'))
-    assert main(["evaluate", str(questions), str(folder / "all.jsonl"), "--config", str(protocol)]) == 2
+    protocol.write_text(protocol.read_text().replace('"q01"', '"q43"'))
+    assert main(["evaluate", str(many_questions), str(answers), "--config", str(protocol)]) == 2
     assert "digest" in capsys.readouterr().err
 
 
@@ -228,7 +280,6 @@ def test_a_model_is_called_like_its_folder_and_no_file_is_overlooked(
         ({}, (), "holds no predictions"),
         ({"first": [None] * NUMBER}, (), "first.jsonl"),
         ({"first": TEXT, "x_first": TEXT}, (), "holds predictions in 'first' too"),
-        ({"first": TEXT}, ("--solved-by", "2"), "--solved-by is 2, but there are 1 models"),
         ({"first": TEXT}, ("--missing", "worst"), "--missing is not for scores by condition"),
         ({"first": TEXT}, ("--stimuli", "nowhere"), "nowhere"),
         ({"first": TEXT}, ("--metric", "nothing"), "has no score 'nothing'"),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import math
+import statistics
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.evaluate.conftest import Write
 from vttdata.compose.correct import correct_dataset
@@ -76,9 +79,14 @@ def test_interval_of_a_mean_is_that_of_drawn_sources(dataset: Path, predictions:
             weights = np.array([(drawn == source).sum() for source in of_items])
             means.append((weights * scores).sum() / weights.sum() if weights.sum() else np.nan)
         differences.append(means[0] - means[1])
-    low, high = np.nanquantile(differences, [0.025, 0.975])
-    assert (new.against["rouge-l"].low, new.against["rouge-l"].high) == pytest.approx((low, high), abs=0.03)
-    assert new.against["rouge-l"].difference == pytest.approx(values[0][1].mean() - values[1][1].mean())
+    found = new.against["rouge-l"]
+    assert found.difference == pytest.approx(values[0][1].mean() - values[1][1].mean())
+    # Student's quantile over the normal one, and the bias of draws, for the sources that count.
+    sizes = [np.unique(of_items, return_counts=True)[1] for of_items, _ in values]
+    number = statistics.harmonic_mean([size.sum() ** 2 / (size**2).sum() for size in sizes])
+    wider = math.sqrt(number / (number - 1)) * stats.t.ppf(0.975, number - 1) / stats.norm.ppf(0.975)
+    low, high = found.difference + wider * (np.nanquantile(differences, [0.025, 0.975]) - found.difference)
+    assert (found.low, found.high) == pytest.approx((max(low, -1), min(high, 1)), abs=0.05)
 
 
 def test_the_same_version_differs_by_nothing(dataset: Path, predictions: Write, tmp_path: Path) -> None:
@@ -87,4 +95,6 @@ def test_the_same_version_differs_by_nothing(dataset: Path, predictions: Write, 
         dataset, predictions(), metrics=METRICS, settings=SETTINGS, against=tmp_path / "own/evaluation.json"
     )
     for difference in again.against.values():
-        assert (difference.difference, difference.low, difference.high) == pytest.approx((0, 0, 0), abs=1e-12)
+        assert difference.difference == pytest.approx(0, abs=1e-12)
+        # Of so few sources, others may differ either way.
+        assert difference.low == pytest.approx(-difference.high, abs=1e-12)

@@ -1,0 +1,1 @@
+"""What the package says where there is nothing."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import scipy.stats
 
 from vttdata.statistics import arrays
-from vttdata.statistics.bootstrap import resample_ratios, resample_scores, share_intervals
+from vttdata.statistics.bootstrap import effective_number, resample_ratios, resample_scores, share_intervals
 from vttdata.statistics.randomisation import randomise_systems
 from vttdata.statistics.scores import ColumnScores, MedianScores, ScoredRows
 
@@ -23,7 +25,17 @@ def test_interval_of_a_mean_agrees_with_scipy_where_every_source_has_one_item() 
         (values,), np.mean, n_resamples=20_000, method="percentile", random_state=1
     ).confidence_interval
     assert own.score == pytest.approx(values.mean())
-    assert own.interval() == pytest.approx((theirs.low, theirs.high), abs=0.01)
+    # Of 80 sources, ends lie farther from the mean by the bias of draws and by Student's quantile over the normal one.
+    wider = math.sqrt(80 / 79) * scipy.stats.t.ppf(0.975, 79) / scipy.stats.norm.ppf(0.975)
+    expected = [values.mean() + wider * (end - values.mean()) for end in (theirs.low, theirs.high)]
+    assert own.interval() == pytest.approx(expected, abs=0.01)
+
+
+def test_number_of_sources_counts_as_many_as_are_equally_large() -> None:
+    assert effective_number([5, 5, 0, 5]) == pytest.approx(3)
+    # Kish (1965): (4 + 1 + 1)^2 / (16 + 1 + 1).
+    assert effective_number([4, 1, 1]) == pytest.approx(2)
+    assert effective_number([]) == 0
 
 
 def test_items_of_one_source_are_drawn_together() -> None:

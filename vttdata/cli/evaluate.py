@@ -12,7 +12,6 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
     FILE,
-    POSITIVE,
     Command,
     Names,
     argument,
@@ -104,13 +103,6 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     type=FILE,
     group="Conditions",
 )
-@option(
-    "--solved-by N",
-    "Models that must be right without the video for an item not to need it.",
-    type=POSITIVE,
-    show_default="all",
-    group="Conditions",
-)
 @option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
 @option("--out DIR", "Write evaluation.json and the values of all items into this folder.", type=FILE)
 @option("--page FILE", "Write the scores, and the best and worst items, as a page for the browser (.html).", type=FILE)
@@ -173,7 +165,6 @@ def command(
     as_json: bool,
     conditions: tuple[Path, ...],
     stimuli: Path | None,
-    solved_by: int | None,
     **options: Any,
 ) -> int:
     """Score captions, rankings, foil choices, spans or answers.
@@ -192,9 +183,7 @@ def command(
         if predictions is not None or baseline is not None:
             raise VttdataError("--conditions and --stimuli take the place of PREDICTIONS and --baseline.")
         outputs = Outputs(out, page, as_json)
-        return evaluate_by_condition(dataset, conditions, stimuli, solved_by, outputs, options)
-    if solved_by is not None:
-        raise VttdataError("--solved-by is for predictions in several conditions; name them with --conditions.")
+        return evaluate_by_condition(dataset, conditions, stimuli, outputs, options)
     if (predictions is None) == (baseline is None):
         raise VttdataError("Give either a file of predictions or --baseline NAME.")
     if out is not None:
@@ -226,7 +215,6 @@ def evaluate_by_condition(
     dataset: str,
     folders: Sequence[Path],
     stimuli: Path | None,
-    solved_by: int | None,
     outputs: Outputs,
     options: dict[str, Any],
 ) -> int:
@@ -254,7 +242,7 @@ def evaluate_by_condition(
         read_conditions(stimuli)
     folder, split, metrics = find_dataset(dataset), options.pop("split"), options.pop("metrics")
     settings = EvaluationSettings(inputs=inputs, **options)
-    chosen = {"split": split, "metrics": metrics, "solved_by": solved_by, "settings": settings}
+    chosen = {"split": split, "metrics": metrics, "settings": settings}
     if folders:
         report = evaluate_conditions(folder, folders, **chosen)
     else:

@@ -1,10 +1,9 @@
 """What the video adds: scores of the same items in several conditions, and differences that are paired by item.
 
 Conditions are those of `vttdata.conditions.CONDITIONS`. The gain over the best single frame is the least of the
-differences to each single frame, and its interval goes from the least of their lower ends to the least of their upper
-ends. Of frames that are equally good one is best by chance, so that the gain itself is low by some standard error. In
-simulations (`benchmarks/stimuli.py`) this interval covers as often as those of plain differences, and the percentiles
-of a best frame that is chosen anew in each draw of sources do not.
+differences to each single frame, see `Estimate.of_least`. Of frames that are equally good one is best by chance, so
+that the gain itself is low by some standard error, and its interval is not. In simulations (`benchmarks/null.py`), a
+frame that is chosen on the other sources, or anew in each draw of sources, has intervals that are too short.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,7 +52,7 @@ GAINS: Mapping[str, tuple[str, str]] = {
 """Gain -> the two conditions whose difference it is; ``all`` stands for ``muted`` where there is no such prediction."""
 
 NEEDING_VIDEO, NEEDING_TIME = "items-needing-video", "items-needing-time"
-_FOLDS = 5
+_FALSE_SHARE = 0.05
 _PRIMARY = {"questions": "accuracy", "foils": "accuracy-half", "retrieval": "t2v/r@1", "captioning": "cider-d"}
 _REPORT, _ITEMS = "conditions.json", "items.jsonl"
 FOLDER = report_folder("scores by condition", _REPORT, _ITEMS, f"{NEEDING_VIDEO}.json", f"{NEEDING_TIME}.json")
@@ -85,9 +84,9 @@ class ConditionsReport:
         metric: column of the scores.
         signature: one line that names all that scores depend on.
         models: name -> scores.
-        solved_by: number of models that must be right on an item without the video for it not to need the video.
-        filters: name of a list -> items that need the video, or more than one frame.
-        by_chance: name of a list -> number of items that models which guess would take out; only where that is known.
+        filters: name of a list -> items that need the video, or more than one frame; see `find_needing`.
+        by_chance: name of a list -> number of items that would be on it if all models guessed; only where that is
+            known.
         findings: sentences on what a reader of the scores should know.
         columns: model -> condition -> values of all items.
         items: what was predicted for.
@@ -101,7 +100,6 @@ class ConditionsReport:
     metric: str
     signature: str
     models: Mapping[str, ModelScores]
-    solved_by: int
     filters: Mapping[str, Protocol]
     by_chance: Mapping[str, float]
     findings: Sequence[str]
@@ -147,8 +145,8 @@ class ConditionsReport:
         for name, found in self.filters.items():
             kept, number = len(found.splits[self.split]), len(self.items.ids)
             chance = self.by_chance.get(name)
-            guessed = f"; {chance:,.1f} would go if all models guessed" if chance is not None else ""
-            parts.append(f"{name}: {kept:,} of {number:,} items ({found.label}){guessed}.")
+            guessed = f"; if all models guessed, it would be {chance:,.1f}" if chance is not None else ""
+            parts.append(f"{name}: {kept:,} of {number:,} items ({found.label}){guessed}. {found.about['description']}")
         if self.findings:
             parts.append("\n".join(map(printable, self.findings)))
         return "\n\n".join([*parts, f"Signature: {printable(self.signature)}"])
@@ -182,7 +180,6 @@ def evaluate_conditions(
     *,
     split: str | None = None,
     metrics: Sequence[str] = (),
-    solved_by: int | None = None,
     settings: EvaluationSettings | None = None,
 ) -> ConditionsReport:
     """Score predictions of models by condition, and estimate what the video adds.
@@ -192,7 +189,6 @@ def evaluate_conditions(
         folders: of a model's predictions, a file for each condition (see `find_models`), or of such folders.
         split: by default ``test``, or the only one.
         metrics: a column, by default the accuracy, recall at 1 of text-to-video retrieval, or CIDEr-D.
-        solved_by: number of models that must be right on an item for the lists; by default all of them.
         settings: how predictions are read and scored. Items without a prediction are left out of its condition.
 
     Raises:
@@ -214,7 +210,7 @@ def evaluate_conditions(
             column, notes = score_predictions(task, rule, predictions, metric, str(files[condition]))
             columns[model][condition] = column
             findings += [f"{model}, {condition}: {note}" for note in notes]
-    return report_conditions(scoring, columns, metric, solved_by, settings, findings)
+    return report_conditions(scoring, columns, metric, settings, findings)
 
 
 def prepare_conditions(
@@ -318,18 +314,11 @@ def report_conditions(
     scoring: Scoring,
     columns: Mapping[str, Columns],
     metric: str,
-    solved_by: int | None,
     settings: EvaluationSettings,
     findings: Sequence[str] = (),
 ) -> ConditionsReport:
-    """Estimate the scores and gains of models from their columns, model -> condition -> column.
-
-    Raises:
-        VttdataError: if `solved_by` is more than the number of models, or less than 1.
-    """
-    items, needed = scoring.items, len(columns) if solved_by is None else solved_by
-    if not 1 <= needed <= len(columns):
-        raise VttdataError(f"--solved-by is {needed}, but there are {len(columns):,} models.")
+    """Estimate the scores and gains of models from their columns, model -> condition -> column."""
+    items = scoring.items
     estimator, notes = Estimator(items, settings.seed, settings.draws), list(findings)
     models = {}
     for name, of_model in columns.items():
@@ -343,7 +332,7 @@ def report_conditions(
     by_chance: dict[str, float] = {}
     if scoring.task != "captioning":
         chance = _chances(items, scoring.task, metric)
-        filters, by_chance = _find_filters(items, columns, needed, chance, notes)
+        filters, by_chance = _find_filters(items, columns, chance, notes)
     stated = {
         "metric": metric,
         "conditions": "+".join(dict.fromkeys(name for each in columns.values() for name in each)),
@@ -360,7 +349,6 @@ def report_conditions(
         metric=metric,
         signature=signature_of(items, scoring.task, counts, scoring.metrics, stated),
         models=models,
-        solved_by=needed,
         filters=filters,
         by_chance=by_chance,
         findings=notes,
@@ -372,82 +360,122 @@ def report_conditions(
 def estimate_gains(estimator: Estimator, columns: Columns) -> ModelScores:
     """Estimate the scores of a model's columns, by condition, and its gains, on all items and by group."""
     items = estimator.items
-    pairs: dict[tuple[str, str], tuple[ScoreColumn, ScoreColumn]] = {}
+    compared: dict[str, tuple[ScoreColumn, list[ScoreColumn]]] = {}
     for gain, (more, less) in GAINS.items():
         first = columns.get(more if gain == "sound" else _whole(columns, more))
-        others = {name: columns[name] for name in (SINGLE_FRAMES if less == BEST_FRAME else (less,)) if name in columns}
+        others = [columns[name] for name in (SINGLE_FRAMES if less == BEST_FRAME else (less,)) if name in columns]
         if first is None or not others:
             continue
         # The best frame is that of the same items.
-        shared = np.logical_and.reduce([_flags(column, items) for column in (first, *others.values())])
+        shared = np.logical_and.reduce([_flags(column, items) for column in (first, *others)])
         if shared.any():
-            for name, second in others.items():
-                pairs[gain, name] = _restrict(first, shared), _restrict(second, shared)
+            compared[gain] = _restrict(first, shared), [_restrict(other, shared) for other in others]
     selections: dict[tuple[str, str], Flags] = {("", ""): np.ones(len(items.ids), np.bool_)}
     selections |= {
         (grouping, group): flags for grouping, groups in estimator.groups().items() for group, flags in groups.items()
     }
     groups: dict[str, dict[str, dict[str, Estimate]]] = {}
-    for (grouping, group), differences in estimator.differences(pairs, selections).items():
-        groups.setdefault(grouping, {})[group] = _combine(differences)
+    for (grouping, group), differences in estimator.differences(compared, selections).items():
+        groups.setdefault(grouping, {})[group] = differences
     gains = groups.pop("")[""]
     return ModelScores(estimator.estimate(columns), gains, groups if gains else {})
 
 
-def _combine(differences: Mapping[tuple[str, str], Estimate]) -> dict[str, Estimate]:
-    """Return gains from differences, by gain and condition: the least one where a gain is to the best of several."""
-    by_gain: dict[str, list[Estimate]] = {}
-    for (gain, _), found in differences.items():
-        by_gain.setdefault(gain, []).append(found)
-    return {
-        gain: Estimate(
-            min(each.score for each in found),
-            min(each.low for each in found),
-            min(each.high for each in found),
-            found[0].items,
-        )
-        for gain, found in by_gain.items()
-    }
+class Needing(NamedTuple):
+    """Items that need what a condition shows.
+
+    Fields:
+        items: flags, ``(n,)``; none where more than 5 % of them could be false.
+        by: by how many more models they are solved in that condition; 1 where no item is listed.
+        reverse: number of items of which the reverse holds, which is how many are expected to be listed falsely.
+    """
+
+    items: Flags
+    by: int
+    reverse: int
+
+
+def find_needing(shown: Flags, without: Sequence[Flags]) -> Needing:
+    """Find items that several models solve in one condition and not in others, such as without the video.
+
+    Counted is by how many more models an item is solved in the condition than in any of the others. If the condition
+    helped on no item more than one of the others, both could change places: as many items would be solved by so many
+    more models in that other one, and neither in the condition nor in the rest. The number of these estimates how many
+    items are listed falsely (Barber and Candes, Annals of Statistics 2015, with the others as knockoffs), whatever the
+    rates of guessing are and however alike models are. Listed are the items of the smallest difference with which it is
+    at most 5 % of them.
+
+    Args:
+        shown: whether each model solves each item in the condition, models x items.
+        without: the same in each of the other conditions.
+    """
+    solved = shown.sum(axis=0) - np.logical_or.reduce(without).sum(axis=0)
+    exchanged = [
+        other.sum(axis=0) - np.logical_or.reduce([shown, *without[:number], *without[number + 1 :]]).sum(axis=0)
+        for number, other in enumerate(without)
+    ]
+    reverse = [int(sum((each >= by).sum() for each in exchanged)) for by in range(1, len(shown) + 1)]
+    for by, falsely in enumerate(reverse, 1):
+        listed = solved >= by
+        if falsely + 1 <= _FALSE_SHARE * listed.sum():
+            return Needing(listed, by, falsely)
+    return Needing(np.zeros(len(solved), np.bool_), 1, reverse[0])
 
 
 def _find_filters(
-    items: Items, columns: Mapping[str, Columns], needed: int, chance: Sequence[float] | None, notes: list[str]
+    items: Items, columns: Mapping[str, Columns], chance: Sequence[float] | None, notes: list[str]
 ) -> tuple[dict[str, Protocol], dict[str, float]]:
-    """Return the lists of items that need the video, and more than one frame, and what guessing would take out."""
+    """Return the lists of items that need the video, and more than one frame, and how many guessing would list."""
     filters, by_chance = {}, {}
-    tried: list[list[str]] = []
-    for name, of_model in columns.items():
-        tried.append([each for each in ("text", *SINGLE_FRAMES) if each in of_model])
-        if "text" not in of_model:
-            notes.append(f"{name}: has no predictions in 'text', so it takes no item out of {NEEDING_VIDEO}.")
     for title, conditions in ((NEEDING_VIDEO, ("text",)), (NEEDING_TIME, ("text", *SINGLE_FRAMES))):
-        used = [[each for each in names if each in conditions] for names in tried]
-        if not any(used) or (title == NEEDING_TIME and not any(set(names) & set(SINGLE_FRAMES) for names in used)):
+        shown = [each for each in conditions if any(each in of_model for of_model in columns.values())]
+        if not any(each in SINGLE_FRAMES for each in shown) and title == NEEDING_TIME:
             continue
-        solved, tried_all = np.zeros(len(items.ids), dtype=int), np.ones(len(items.ids), np.bool_)
-        for of_model, names in zip(columns.values(), used, strict=True):
-            right = np.zeros(len(items.ids), np.bool_)
-            for each in names:
-                right |= _right(of_model[each], items)
-                tried_all &= _flags(of_model[each], items)
-            solved += right
-        if not tried_all.all():
+        models = {name: found for name, found in columns.items() if {"all", *shown} <= found.keys()}
+        if lacking := [name for name in columns if name not in models]:
             notes.append(
-                f"{title}: {(~tried_all).sum():,} of {len(items.ids):,} items, without a prediction by every model in "
+                f"{title}: models without predictions in all, {', '.join(shown)} do not count: {', '.join(lacking)}."
+            )
+        if not models or not shown:
+            continue
+        used = [found[each] for found in models.values() for each in ("all", *shown)]
+        tried = np.logical_and.reduce([_flags(column, items) for column in used])
+        if not tried.all():
+            notes.append(
+                f"{title}: {(~tried).sum():,} of {len(items.ids):,} items, without a prediction by every model in "
                 "every condition used, are not listed."
             )
-        kept = [items.ids[index] for index in np.flatnonzero(tried_all & (solved < needed)).tolist()]
-        if not kept:
-            notes.append(f"{title}: no item is left.")
-            continue
-        shown = " or ".join(each for each in conditions if any(each in names for names in used))
-        about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": table_of(items)}
-        about["description"] = f"Items on which fewer than {needed} of {len(columns)} models are right by {shown}."
-        about["models"] = list(columns)
-        filters[title] = Protocol(title, {items.split: kept}, about)
+        right = {
+            each: np.array([_right(found[each], items) for found in models.values()]) & tried
+            for each in ("all", *shown)
+        }
+        needing = find_needing(right["all"], [right[each] for each in shown])
+        expected = None
         if chance is not None:
-            shares = [chance[index] for index in np.flatnonzero(tried_all).tolist()]
-            by_chance[title] = float(sum(_binomial_tail(shares, [len(names) for names in used], needed)))
+            shares = [chance[index] for index in np.flatnonzero(tried).tolist()]
+            expected = sum(_chance_of_difference(share, len(models), len(shown), needing.by) for share in shares)
+        number, others = int(needing.items.sum()), " or ".join(shown)
+        if not number:
+            guessed = f"; {expected:,.1f} would be if all models guessed" if expected is not None else ""
+            solved = int(
+                (right["all"].sum(axis=0) > np.logical_or.reduce([right[each] for each in shown]).sum(axis=0)).sum()
+            )
+            notes.append(
+                f"{title}: no item is listed, since more than 5 % could be listed falsely. {solved:,} items are solved "
+                f"by more models in all than in {others}, and of {needing.reverse:,} the reverse holds{guessed}. More "
+                "models tell more."
+            )
+            continue
+        about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": table_of(items)}
+        about["description"] = (
+            f"Items that at least {needing.by} more of {len(models)} models solve in all than in {others}; of "
+            f"{needing.reverse:,} items the reverse holds, so that at most 5 % are expected to be listed falsely."
+        )
+        about["models"] = list(models)
+        kept = [items.ids[index] for index in np.flatnonzero(needing.items).tolist()]
+        filters[title] = Protocol(title, {items.split: kept}, about)
+        if expected is not None:
+            by_chance[title] = expected
     return filters, by_chance
 
 
@@ -469,16 +497,14 @@ def _chances(items: Items, task: str, metric: str) -> list[float] | None:
     return [1 / len(asked.choices.options) for asked in items.questions] if items.questions else None
 
 
-def _binomial_tail(chance: Iterable[float], tries: Sequence[int], needed: int) -> Iterable[float]:
-    """Yield for each item the probability that so many models that guess are right, with several tries each."""
-    for share in chance:
-        reached = np.zeros(len(tries) + 1)
-        reached[0] = 1.0
-        for number in tries:
-            once = 1 - (1 - share) ** number
-            reached[1:] = reached[1:] * (1 - once) + reached[:-1] * once
-            reached[0] *= 1 - once
-        yield float(reached[needed:].sum())
+def _chance_of_difference(share: float, models: int, others: int, by: int) -> float:
+    """Return how often models that guess solve an item by at least so many more in one condition than in any other."""
+    elsewhere = 1 - (1 - share) ** others
+    step = [elsewhere * (1 - share), share * elsewhere + (1 - share) * (1 - elsewhere), share * (1 - elsewhere)]
+    reached = np.ones(1)
+    for _ in range(models):
+        reached = np.convolve(reached, step)
+    return float(reached[models + by :].sum())
 
 
 def _right(column: ScoreColumn, items: Items) -> Flags:

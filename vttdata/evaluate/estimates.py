@@ -95,23 +95,28 @@ class Estimator:
         return _group_items(self.items)
 
     def differences(
-        self, pairs: Mapping[N, tuple[ScoreColumn, ScoreColumn]], selections: Mapping[K, Flags]
+        self, compared: Mapping[N, tuple[ScoreColumn, Sequence[ScoreColumn]]], selections: Mapping[K, Flags]
     ) -> dict[K, dict[N, Estimate]]:
-        """Estimate differences of two columns on the same items, by name, on selections of the items.
+        """Estimate by how much a column is above the best of others, by name, on selections of the same items.
 
         A selection has those differences whose columns have rows in it.
         """
         rows = {
-            (selection, name, side): self._rows(column, flags)
+            (selection, name, number): self._rows(column, flags)
             for selection, flags in selections.items()
-            for name, columns in pairs.items()
-            for side, column in enumerate(columns)
+            for name, (first, others) in compared.items()
+            for number, column in enumerate((first, *others))
         }
         resampled = self._resample({key: found for key, found in rows.items() if len(found.sources)})
         return {
             selection: {
-                name: Estimate.of(resampled[selection, name, 0].minus(resampled[selection, name, 1]))
-                for name in pairs
+                name: Estimate.of_least(
+                    [
+                        resampled[selection, name, 0].minus(resampled[selection, name, number])
+                        for number in range(1, 1 + len(others))
+                    ]
+                )
+                for name, (_, others) in compared.items()
                 if (selection, name, 0) in resampled
             }
             for selection in selections

@@ -62,7 +62,6 @@ def observe_conditions(
     *,
     split: str | None = None,
     metrics: Sequence[str] = (),
-    solved_by: int | None = None,
     settings: EvaluationSettings | None = None,
 ) -> ConditionsReport:
     """Let the observers answer in each condition of a folder of stimuli; clips are retrieved by their first captions.
@@ -99,7 +98,7 @@ def observe_conditions(
     right = _blind_right(items, notes)
     if right is not None:
         columns[f"blind-{ENSEMBLE}"] = {"text": ScoreColumn(ColumnScores.from_means(right), np.arange(len(right)))}
-    return report_conditions(scoring, columns, metric, solved_by, settings, [*items.notes, *notes])
+    return report_conditions(scoring, columns, metric, settings, [*items.notes, *notes])
 
 
 def describe_stimulus(folder: Path, stimulus: Stimulus) -> Floats:

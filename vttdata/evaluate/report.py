@@ -42,6 +42,17 @@ class Estimate:
         """Return the estimate of a resampled score."""
         return cls(resampled.score, *resampled.interval(), resampled.rows)
 
+    @classmethod
+    def of_least(cls, resampled: Sequence[Resampled]) -> Estimate:
+        """Return the estimate of the least of several values on the same items, such as the gain over the best of k.
+
+        The least of the lower ends holds, whichever value is the least one. Each of the upper ends has a tail of
+        .05 / k above it, so that the least of them holds too where all values are equal.
+        """
+        intervals = [each.interval((0.025, min(0.025, 0.05 / len(resampled)))) for each in resampled]
+        low, high = (min(ends) for ends in zip(*intervals, strict=True))
+        return cls(min(each.score for each in resampled), low, high, resampled[0].rows)
+
 
 @dataclass(frozen=True, slots=True)
 class MetricScores:

@@ -6,15 +6,17 @@ Scores of a corpus are resampled through statistics that are summed by source, s
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from statistics import harmonic_mean
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from vttdata.statistics.arrays import Floats, Integers, row_blocks
-from vttdata.statistics.intervals import percentile_interval, wilson_interval
+from vttdata.statistics.intervals import bootstrap_interval
 from vttdata.statistics.scores import ScoredRows
 
 K = TypeVar("K", bound=Hashable)
@@ -24,19 +26,46 @@ DRAWS = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampled:
-    """Score of some rows, their number, and the score's values in bootstrap draws; NaN where there are no rows."""
+    """Score of some rows, and its values in bootstrap draws of their sources; NaN where there are no rows.
+
+    Fields:
+        score: of all rows.
+        draws: score of each draw, ``(draws,)``.
+        rows: number of rows.
+        sources: effective number of their sources, see `effective_number`.
+        bounds: least and greatest value that the score can have.
+    """
 
     score: float
     draws: Floats
     rows: int
+    sources: float
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
     def minus(self, other: Resampled) -> Resampled:
-        """Return the difference of two scores in the same draws, with the number of rows of the first."""
-        return Resampled(self.score - other.score, self.draws - other.draws, self.rows)
+        """Return the difference of two scores in the same draws, with the number of rows of the first.
 
-    def interval(self) -> tuple[float, float]:
-        """Return the 95 % percentile interval; NaN where there are no draws."""
-        return percentile_interval(self.draws)
+        Its effective number of sources is the harmonic mean of both. Where scores are of different sources, this was
+        measured beside the smaller number, which gives wide intervals, and Welch's degrees of freedom, which give
+        narrow ones where a score has three or four sources (`benchmarks/null.py`).
+        """
+        sources = harmonic_mean((self.sources, other.sources))
+        bounds = self.bounds[0] - other.bounds[1], self.bounds[1] - other.bounds[0]
+        return Resampled(self.score - other.score, self.draws - other.draws, self.rows, sources, bounds)
+
+    def interval(self, tails: tuple[float, float] = (0.025, 0.025)) -> tuple[float, float]:
+        """Return the interval, 95 % by default, see `bootstrap_interval`; NaN where there are no draws."""
+        return bootstrap_interval(self.score, self.draws, self.sources, self.bounds, tails)
+
+
+def effective_number(rows: npt.ArrayLike) -> float:
+    """Return the number of equally large sources that tell as much as these (Kish, Survey Sampling, 1965, 11.7).
+
+    `rows` are the numbers of rows of the sources, ``(sources,)``, some of which may be 0; 0 without any rows.
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    squares = float((rows**2).sum())
+    return float(rows.sum()) ** 2 / squares if squares else 0.0
 
 
 def resample_scores(
@@ -63,7 +92,13 @@ def resample_scores(
             values.append(scores)
     points = score_all(np.ones((1, number)))
     return {
-        key: Resampled(float(point[0]), np.concatenate([*values, np.empty(0)]), len(selection.sources))
+        key: Resampled(
+            float(point[0]),
+            np.concatenate([*values, np.empty(0)]),
+            len(selection.sources),
+            effective_number(np.bincount(selection.sources)),
+            selection.bounds,
+        )
         for (key, selection), point, values in zip(selections.items(), points, drawn, strict=True)
     }
 
@@ -106,10 +141,7 @@ def resample_ratios(sums: Floats, counts: Floats, generator: np.random.Generator
 
 
 def share_intervals(right: npt.ArrayLike, sources: npt.ArrayLike) -> list[tuple[float, float]]:
-    """Return 95 % intervals of shares of items, from 1,000 draws of sources.
-
-    Where nothing differs from item to item, every draw has the same share: the interval is then Wilson's, and counts
-    sources instead of items.
+    """Return 95 % intervals of shares of items, from 1,000 draws of sources, see `bootstrap_interval`.
 
     Args:
         right: whether each item is right, 0 to 1, in each share: shares x items, or ``(items,)`` for a single one.
@@ -121,6 +153,6 @@ def share_intervals(right: npt.ArrayLike, sources: npt.ArrayLike) -> list[tuple[
     counts = np.bincount(sources, minlength=number).astype(float)
     draws = resample_ratios(sums, counts, np.random.default_rng(0), draws=1_000)
     return [
-        wilson_interval(float(row[0]) * number, number) if (row == row[0]).all() else percentile_interval(drawn)
+        bootstrap_interval(float(row.mean()), drawn, effective_number(counts), (0.0, 1.0))
         for row, drawn in zip(right, draws, strict=True)
     ]

@@ -178,6 +178,31 @@ def correct_means(
     return CorrectedMeans([group.mean() for group in made], made)
 
 
+def compare_rated(judge: Floats, rated: Flags, sources: Integers) -> MeanEstimate:
+    """Estimate how much higher a judge scores items that people rated than the others.
+
+    It is 0 but for chance where the rated items were drawn at random and the judge did not know which they are, without
+    which `correct_means` is biased. There is no interval where there are fewer than `LEAST_RATINGS` items of a kind.
+
+    Args:
+        judge: scores of the n items, ``(n,)``; finite.
+        rated: whether people rated each item, ``(n,)``.
+        sources: original video of each item, from 0.
+
+    Raises:
+        VttdataError: if SciPy is not installed.
+    """
+    number = int(sources.max(initial=-1)) + 1
+    if min(int(rated.sum()), int((~rated).sum())) < LEAST_RATINGS:
+        return MeanEstimate(math.nan, math.nan, math.nan, math.nan, math.nan)
+    means = []
+    for rows in (rated, ~rated):
+        mean, n = float(judge[rows].mean()), int(rows.sum())
+        moved = np.bincount(sources[rows], judge[rows] - mean, number).astype(np.float64) / math.sqrt(n * (n - 1))
+        means.append(_Influence(mean, moved, np.bincount(sources[rows], minlength=number) > 0, 0))
+    return means[0].minus(means[1]).estimate()
+
+
 def pool_rounds(rounds: Sequence[CorrectedMeans]) -> CorrectedMeans:
     """Return the means of several rounds of ratings, in each of which items of every group were drawn from all of them.
 

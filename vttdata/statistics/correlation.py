@@ -151,6 +151,29 @@ def pearson_in_draws(first: Floats, second: Floats, sources: Integers, weights: 
         return normalise_covariance(sxy - sx * sy / number, sxx - sx**2 / number, syy - sy**2 / number)
 
 
+def correlation_difference_p(first: Floats, second: Floats, sources: float) -> float:
+    """Return the one-sided p-value of the first Pearson's r being higher than the second; NaN where one is undefined.
+
+    The difference of Fisher's z is divided by its standard error over draws of sources, for Student's t. Rows of one
+    source need not be independent, unlike in Williams' test.
+
+    Args:
+        first: r of all rows and then in every draw, ``(1 + draws,)``, see `pearson_in_draws`.
+        second: the same of other scores in the same draws.
+        sources: effective number of sources, see `effective_number`.
+
+    Raises:
+        VttdataError: if SciPy is not installed.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.arctanh(first) - np.arctanh(second)
+    drawn = z[1:][np.isfinite(z[1:])]
+    if len(drawn) < 2 or sources < 2 or not np.isfinite(z[0]):
+        return math.nan
+    error = float(drawn.std()) * math.sqrt(sources / (sources - 1))
+    return float(scipy_stats().t.sf(z[0] / error, sources - 1)) if error > _NO_VARIANCE else math.nan
+
+
 def normalise_covariance(covariance: Floats, first: Floats, second: Floats) -> Floats:
     """Return covariance / sqrt(first * second), NaN where one does not vary."""
     varies = (first > _NO_VARIANCE) & (second > _NO_VARIANCE)

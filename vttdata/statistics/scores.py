@@ -5,6 +5,7 @@ A source is what is drawn whole, since its items are not independent: a video fr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -86,6 +87,12 @@ class ScoredRows:
         if isinstance(scores, MedianScores):
             return cls(MedianScores(scores.items[rows]), sources[rows])
         return cls(ColumnScores(scores.items[rows], scores.statistics[rows], scores.formula), sources[rows])
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and greatest value that the corpus score can have: 0 and 1 of rows from 0 to 1."""
+        low, high = float(self.scores.items.min(initial=0)), float(self.scores.items.max(initial=0))
+        return (0.0 if low >= 0 else -math.inf), (1.0 if low >= 0 and high <= 1 else math.inf)
 
     def sum_by_source(self, number: int) -> Floats:
         """Return the summed statistics and the number of rows of each source, `number` x (k + 1); medians have none."""

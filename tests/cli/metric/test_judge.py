@@ -111,6 +111,30 @@ def test_judge_that_favours_a_system_ranks_wrongly_and_is_corrected(study: Study
     assert "| best | 1 | 200 | 60 |" in (study.folder / "out" / "judge.md").read_text()
 
 
+def test_judge_that_knows_what_people_rated_is_found(study: Study, run: Run) -> None:
+    honest = run(study.people, "--verdicts", study.table())
+    assert honest["sets"][0].get("notes", []) == []
+    # The judge's scale is ten times people's.
+    knowing = [
+        [*row[:2], row[2] + 15 * (row[0] == "worst" and int(row[1][1:]) >= RATED), *row[3:]] for row in study.verdicts
+    ]
+    report = run(study.people, "--verdicts", study.table(knowing))
+    (judged,) = report["sets"]
+    (note,) = judged["notes"]
+    assert "otherwise than the rest" in note
+    assert "worst -1" in note
+    assert "best" not in note
+    assert "Take verdicts that were fixed before people rated." in note
+    shift = judged["systems"]["worst"]["shift"]
+    scores = [row[2] for row in knowing if row[0] == "worst"]
+    rest = len(scores) - RATED
+    assert shift["value"] == pytest.approx(sum(scores[:RATED]) / RATED - sum(scores[RATED:]) / rest)
+    assert shift["p"] < 1e-8
+    # Verdicts that are not the same have another digest in the signature.
+    digests = {one["signatures"]["judge-7b judge-7b-20260131"].rpartition(":")[2] for one in (honest, report)}
+    assert len(digests) == 2
+
+
 def test_judge_is_described_by_runs_places_and_prompt(study: Study, run: Run) -> None:
     again = [[*row[:2], row[2] + (1 if n % 2 else 0), *row[3:7], 2, 2, row[9]] for n, row in enumerate(study.verdicts)]
     report = run(study.people, "--verdicts", study.table([*study.verdicts, *again]))

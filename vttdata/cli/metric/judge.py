@@ -127,7 +127,9 @@ def _begin(next_round: NextRound | None, verdicts: Path | None, candidates: Path
         return next_round.begin(read_candidates(candidates))
     if verdicts is None:
         raise VttdataError("A first round is drawn from the captions of --candidates or --verdicts; name one of them.")
-    return next_round.begin(captions_of(read_judges(verdicts), verdicts))
+    judges = read_judges(verdicts)
+    fixed = "".join(f" Keep the verdicts of {judge.name} as they are: {judge.digest()}." for judge in judges)
+    return next_round.begin(captions_of(judges, verdicts)) + fixed
 
 
 def _make_controls(judgments: tuple[str, ...], out: Path, *, split: str | None, seed: int) -> None:

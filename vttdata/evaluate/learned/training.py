@@ -23,7 +23,8 @@ from vttdata.evaluate.learned.pair_model import CROSS_ENCODER, HEAD, PairModel, 
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Floats
-from vttdata.statistics.hypothesis_tests import williams
+from vttdata.statistics.bootstrap import draw_sources, effective_number
+from vttdata.statistics.correlation import correlation_difference_p, pearson_in_draws
 from vttdata.text.lm.pretrained import embed_batch, load_pretrained, name_of_model, predict_batch, split_revision
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class JudgedCaptions:
 class HeldOut:
     """Agreement with people on a set that was not trained on: Pearson's r of the metric and of the plain similarity.
 
-    `p` is that of Williams' test of the metric being better, `p_worse` of its being worse.
+    `p` is that of the metric being better, `p_worse` of its being worse, over draws of videos; see
+    `correlation_difference_p`.
     """
 
     name: str
@@ -465,13 +467,19 @@ class _Trainer:
 
 
 def _compare(judged: JudgedCaptions, scores: Floats, plain: Floats) -> HeldOut:
-    r = np.clip(np.corrcoef([judged.human, scores, plain]), -1, 1)
-    usable = len(scores) > 3 and np.isfinite(r).all()
-    tests = [
-        williams(float(r[0, one]), float(r[0, other]), float(r[1, 2]), len(scores)).p if usable else float("nan")
-        for one, other in ((1, 2), (2, 1))
-    ]
-    return HeldOut(judged.name, len(scores), float(r[0, 1]), float(r[0, 2]), *tests)
+    sources = np.unique(judged.sources, return_inverse=True)[1]
+    number = int(sources.max()) + 1
+    weights = np.concatenate([np.ones((1, number)), *draw_sources(number)])
+    metric, similarity = (pearson_in_draws(values, judged.human, sources, weights) for values in (scores, plain))
+    effective = effective_number(np.bincount(sources))
+    return HeldOut(
+        judged.name,
+        len(scores),
+        float(metric[0]),
+        float(similarity[0]),
+        correlation_difference_p(metric, similarity, effective),
+        correlation_difference_p(similarity, metric, effective),
+    )
 
 
 def verdict(results: Sequence[HeldOut]) -> str:
@@ -482,15 +490,15 @@ def verdict(results: Sequence[HeldOut]) -> str:
     mean = sum(r.r - r.similarity for r in results) / len(results)
     return (
         f"On {len(results)} held-out sets its r is on average {abs(mean):.3f} {'higher' if mean > 0 else 'lower'} than "
-        f"that of the plain similarity; it is significantly better on {better} and worse on {worse} (Williams' test, "
-        "p < .05)."
+        f"that of the plain similarity; it is significantly better on {better} and worse on {worse} (over draws "
+        "of videos, p < .05)."
     )
 
 
 def _card(settings: JsonObject, train: Sequence[JudgedCaptions], results: Sequence[HeldOut]) -> str:
     rows = [f"| {r.name} | {r.captions:,} | {r.r:.3f} | {r.similarity:.3f} | {r.p:.3g} |" for r in results]
     table = [
-        "| held out | captions | r with people | r of the plain similarity | p (Williams) |",
+        "| held out | captions | r with people | r of the plain similarity | p |",
         "|---|--:|--:|--:|--:|",
         *rows,
     ]

@@ -18,7 +18,7 @@ from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.report import Estimate
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.statistics.arrays import Floats, Integers
-from vttdata.statistics.bootstrap import Resampled, draw_sources
+from vttdata.statistics.bootstrap import Resampled, draw_sources, effective_number
 from vttdata.statistics.correlation import (
     COEFFICIENTS,
     PairOrder,
@@ -45,7 +45,7 @@ LEVELS: Mapping[str, str] = {
 DRAWS = 1_000
 
 # Raised when a figure changes, so that older results are not read.
-_FORMAT = 1
+_FORMAT = 2
 
 Levels = Mapping[str, Mapping[str, Estimate]]
 """Level -> coefficient -> its estimate; levels that a set does not have are left out."""
@@ -181,9 +181,9 @@ def _estimate(comparisons: Sequence[_Comparison]) -> list[_Result]:
     table, weights, rows = comparisons[0].table, comparisons[0].draws.weights, comparisons[0].rows
     sources = table.sources[rows]
     compared = _Columns.of([(comparison.scores.items[rows], comparison.people[rows]) for comparison in comparisons])
-    number = int(rows.sum())
+    number, effective = int(rows.sum()), effective_number(np.bincount(sources))
     levels: list[dict[str, dict[str, Estimate]]] = [
-        {"caption": estimate_all(values, number)}
+        {"caption": estimate_all(values, number, effective)}
         for values in correlate_draws(compared.columns, compared.pairs, sources, weights)
     ]
     _estimate_ratings(comparisons, levels)
@@ -228,7 +228,8 @@ def _estimate_ratings(comparisons: Sequence[_Comparison], levels: Sequence[dict[
         compared.columns, compared.pairs, table.sources[rows][row], comparisons[0].draws.weights
     )
     for index, values in zip(rated, estimated, strict=True):
-        levels[index]["rating"] = estimate_all(values, len(row))
+        effective = effective_number(np.bincount(table.sources[rows][row]))
+        levels[index]["rating"] = estimate_all(values, len(row), effective)
 
 
 def _estimate_videos(
@@ -240,15 +241,18 @@ def _estimate_videos(
     number = int(videos.max(initial=-1)) + 1
     source_of_video = np.zeros(number, dtype=np.int64)
     source_of_video[videos] = sources
+    effective = effective_number(np.bincount(sources))
     accuracy = pair_accuracy(x, y, pairs, sources, weights)
     if not accuracy.pairs:
         return {}, accuracy
     estimates = {
-        name: estimate_draws(mean_of_groups(values, source_of_video, weights), int((~np.isnan(values)).sum()))
+        name: estimate_draws(
+            mean_of_groups(values, source_of_video, weights), int((~np.isnan(values)).sum()), effective
+        )
         for name, values in correlate_groups(x, y, videos, number, pairs).items()
     }
-    estimates["accuracy"] = estimate_draws(accuracy.values, accuracy.pairs)
-    estimates["accuracy_calibrated"] = estimate_draws(accuracy.calibrated, accuracy.pairs)
+    estimates["accuracy"] = estimate_draws(accuracy.values, accuracy.pairs, effective, (0, 1))
+    estimates["accuracy_calibrated"] = estimate_draws(accuracy.calibrated, accuracy.pairs, effective, (0, 1))
     return {"within-video": estimates}, accuracy
 
 
@@ -257,7 +261,7 @@ def _estimate_systems(comparisons: Sequence[_Comparison], compared: _Columns) ->
     table, weights, kept = comparisons[0].table, comparisons[0].draws.weights, comparisons[0].rows
     sources = table.sources[kept]
     systems = number_names([system for system, used in zip(table.systems, kept, strict=True) if used])
-    number = int(systems.max(initial=-1)) + 1
+    number, effective = int(systems.max(initial=-1)) + 1, effective_number(np.bincount(sources))
     if number < 2:
         return [{} for _ in comparisons]
     each = []
@@ -278,7 +282,7 @@ def _estimate_systems(comparisons: Sequence[_Comparison], compared: _Columns) ->
             known = ~np.isnan(values)
             sums = np.where(known, values, 0).sum(axis=0)
             means = np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), math.nan)
-            within[name] = estimate_draws(means, int(known[:, 0].sum()))
+            within[name] = estimate_draws(means, int(known[:, 0].sum()), effective)
         means_of_people = people_means[people]
         means_of_metric = metric_means.get(id(comparison.scores))
         if means_of_metric is None:
@@ -289,7 +293,7 @@ def _estimate_systems(comparisons: Sequence[_Comparison], compared: _Columns) ->
         # A draw may have no caption of a system that few were judged of.
         whole = ~(np.isnan(means_of_metric) | np.isnan(means_of_people)).any(axis=1)
         over_systems = correlate_systems(means_of_metric[whole], means_of_people[whole])
-        levels.append({"within-system": within, "system": estimate_all(over_systems, number)})
+        levels.append({"within-system": within, "system": estimate_all(over_systems, number, effective)})
     return levels
 
 
@@ -312,13 +316,15 @@ def number_names(names: list[str]) -> Integers:
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
-def estimate_all(values: Mapping[str, Floats], items: int) -> dict[str, Estimate]:
+def estimate_all(values: Mapping[str, Floats], items: int, sources: float) -> dict[str, Estimate]:
     """Return the estimate of each coefficient, see `estimate_draws`."""
-    return {name: estimate_draws(column, items) for name, column in values.items()}
+    return {name: estimate_draws(column, items, sources) for name, column in values.items()}
 
 
-def estimate_draws(values: Floats, items: int) -> Estimate:
-    """Return the first value with the interval of the others."""
+def estimate_draws(values: Floats, items: int, sources: float, bounds: tuple[float, float] = (-1, 1)) -> Estimate:
+    """Return the first value with the interval of the others, cut off at bounds, see `bootstrap_interval`."""
     if not len(values):
         return Estimate(math.nan, math.nan, math.nan, items)
-    return Estimate.of(Resampled(float(values[0]), values[1:], items))
+    # Draws of systems' order may well be equal, of which the rule for equal shares of items would make more.
+    low, high = Resampled(float(values[0]), values[1:], items, sources).interval()
+    return Estimate(float(values[0]), max(low, bounds[0]), min(high, bounds[1]), items)

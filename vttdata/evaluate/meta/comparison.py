@@ -34,6 +34,8 @@ from vttdata.evaluate.metrics import DEFAULT_METRICS
 from vttdata.load.local_builds import builds_folder
 from vttdata.statistics.agreement import Level as RatingLevel
 from vttdata.statistics.agreement import krippendorff_alpha
+from vttdata.statistics.bootstrap import effective_number
+from vttdata.statistics.correlation import correlation_difference_p, pearson_in_draws
 from vttdata.statistics.hypothesis_tests import williams
 from vttdata.statistics.scores import ColumnScores
 
@@ -279,14 +281,18 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
         if agreement.constant:
             report.notes.append(f"{name} gives every caption the same score, so that nothing is correlated with it.")
     report.offsets.update(correlate_at_offsets(table, {name: scores.items for name, scores in columns.items()}, people))
-    report.williams.update(williams_tests(table, columns, people))
+    report.williams.update(compare_correlations(table, columns, people, drawn.weights))
     return report
 
 
-def williams_tests(
-    table: JudgmentTable, columns: Columns, people: np.ndarray
+def compare_correlations(
+    table: JudgmentTable, columns: Columns, people: np.ndarray, weights: np.ndarray
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return level -> metric -> other metric -> p-value of the first agreeing better with people (Pearson's r)."""
+    """Return level -> metric -> other metric -> p-value of the first agreeing better with people (Pearson's r).
+
+    By system it is that of Williams' test. By caption, where captions of one video are not independent, it comes from
+    draws of videos, `weights`, see `correlation_difference_p`.
+    """
     if len(columns) < 2:
         return {}
     rows = table.judged & ~np.isnan(people)
@@ -307,6 +313,14 @@ def williams_tests(
             continue
         r = np.corrcoef([human, *usable.values()])
         tests[level] = {name: {} for name in usable}
+        if level == "caption":
+            sources = effective_number(np.bincount(table.sources[rows]))
+            drawn = {
+                name: pearson_in_draws(column, human, table.sources[rows], weights) for name, column in usable.items()
+            }
+            for first, second in itertools.permutations(usable, 2):
+                tests[level][first][second] = correlation_difference_p(drawn[first], drawn[second], sources)
+            continue
         for (i, first), (j, second) in itertools.permutations(enumerate(usable, 1), 2):
             tests[level][first][second] = williams(r[0, i], r[0, j], r[i, j], len(human)).p
     return tests

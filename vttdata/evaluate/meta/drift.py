@@ -16,6 +16,7 @@ from vttdata.evaluate.meta.agreement import Draws, estimate_draws
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.report import Estimate
 from vttdata.statistics.arrays import Flags, Integers
+from vttdata.statistics.bootstrap import effective_number
 from vttdata.statistics.correlation import correlate_draws
 from vttdata.statistics.scores import ColumnScores
 
@@ -69,5 +70,7 @@ def measure_quality_drift(
             rows = chosen & np.isfinite(scores.items)
             both = [scores.items[rows], table.raw[rows]]
             [values] = correlate_draws(both, [(0, 1)], table.sources[rows], draws.weights)
-            drift[name][number] = estimate_draws(values["kendall_b"], int(rows.sum()))
+            drift[name][number] = estimate_draws(
+                values["kendall_b"], int(rows.sum()), effective_number(np.bincount(table.sources[rows]))
+            )
     return drift

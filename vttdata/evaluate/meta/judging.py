@@ -36,6 +36,7 @@ from vttdata.statistics.corrected_means import (
     CorrectedMeans,
     MeanEstimate,
     Target,
+    compare_rated,
     correct_means,
     pool_rounds,
 )
@@ -89,11 +90,13 @@ class SystemResult:
         mean: see `CorrectedMean`.
         places: best and worst place that differences with a corrected p below .05 leave, from 1.
         agreement: of judge and people on the system's captions.
+        shift: by how much the judge scores captions that people rated higher than the others, see `compare_rated`.
     """
 
     mean: CorrectedMean
     places: tuple[int, int]
     agreement: JudgeAgreement
+    shift: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +274,9 @@ def _add_judges(
         raise VttdataError(f"{file}: has {len(judges):,} judges, and --assign takes one; give the table of one judge.")
     for judge in judges:
         report.judges[judge.name] = _check_judge(judge, keys, settings)
-        report.signatures[judge.name] = f"judge:{judge.name}|prompt:{judge.prompt}|file:{file.name}"
+        report.signatures[judge.name] = (
+            f"judge:{judge.name}|prompt:{judge.prompt}|file:{file.name}|verdicts:{judge.digest()}"
+        )
         judged = [join_verdicts(table, judge, file) for table in tables]
         report.sets += [_judge_set(part, judge.name, report.target, next_round) for part in _parts(judged, next_round)]
 
@@ -434,13 +439,18 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
     rows = scored & np.isin(every, names)
     number_of = {name: number for number, name in enumerate(names)}
     groups = np.array([number_of.get(name, -1) for name in every], dtype=np.int64)
-    means = _correct_rounds(
-        scores[rows], people[rows], groups[rows], _number_sources(tables)[rows], round_of[rows], target
-    )
+    sources = _number_sources(tables)
+    means = _correct_rounds(scores[rows], people[rows], groups[rows], sources[rows], round_of[rows], target)
     combined = scores[:, 0].copy()
     if scores.shape[1] > 1:
         powers = np.array([mean.power for mean in means.means])
         combined[rows] = (scores[rows] * powers[groups[rows]]).sum(axis=1)
+    by_people = {(every[row], videos[row]) for row in np.flatnonzero(both).tolist()}
+    is_rated = np.array([key in by_people for key in zip(every, videos, strict=True)])
+    # Tables of all rounds have the same captions.
+    chosen = {name: rows & (every == name) & (round_of == len(rounds) - 1) for name in names}
+    shifts = {name: compare_rated(combined[one], is_rated[one], sources[one]) for name, one in chosen.items()}
+    notes[:0] = _find_shifts(shifts)
     level = level_of_round(len(rounds)) if next_round else _ALPHA
     differences = _differences(names, means)
     systems = {
@@ -448,12 +458,11 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
             means.means[number_of[name]],
             _places(name, len(names), differences, level),
             JudgeAgreement.of(combined[both & (every == name)], people[both & (every == name)]),
+            shifts[name],
         )
         for name in sorted(names, key=lambda name: -means.means[number_of[name]].corrected.value)
     }
-    agreement = JudgeAgreement.of(combined[both], people[both])
     texts = [text for table in tables for text in table.candidates]
-    length = _length_bias(texts, combined, people, both)
     if next_round is not None:
         undecided = [
             (number_of[one.first], number_of[one.second], one.corrected)
@@ -465,7 +474,30 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
         captions = [(every[row], videos[row], texts[row] or "") for row in np.flatnonzero(last).tolist()]
         notes.append(next_round.write(captions, names, counts, len(rounds), len(undecided)))
     name = tables[0].name if len(tables) == 1 else f"{tables[0].name} and {len(tables) - 1} more rounds"
-    return CorrectedSet(name, judge, human, agreement, length, systems, differences, notes)
+    return CorrectedSet(
+        name,
+        judge,
+        human,
+        JudgeAgreement.of(combined[both], people[both]),
+        _length_bias(texts, combined, people, both),
+        systems,
+        differences,
+        notes,
+    )
+
+
+def _find_shifts(shifts: Mapping[str, MeanEstimate]) -> list[str]:
+    """Return a sentence on systems whose rated captions a judge scores otherwise than the rest, if there are any."""
+    p = holm({name: shift.p for name, shift in shifts.items() if not math.isnan(shift.p)})
+    found = sorted((name for name in p if p[name] < _ALPHA), key=lambda name: p[name])
+    if not found:
+        return []
+    listed = ", ".join(f"{name[:60]} {shifts[name].value:+.3g} (p {p[name]:.2g})" for name in found)
+    return [
+        f"The judge scores the captions that people rated otherwise than the rest, by Holm's correction: {listed}. The "
+        "rated ones are no random part, or the judge knew them, so that corrected means, places and differences of "
+        "these systems do not hold. Take verdicts that were fixed before people rated."
+    ]
 
 
 def _correct_rounds(

@@ -73,7 +73,8 @@ class SetReport:
         headline: what the set is summed up by.
         metrics: name -> agreement.
         alpha: scale -> Krippendorff's alpha of annotators; empty where only means are known.
-        williams: level -> metric -> other metric -> p-value of the first one agreeing better with people.
+        williams: level -> metric -> other metric -> p-value of the first one agreeing better with people, see
+            `compare_correlations`.
         offsets: metric -> distance of captions from those that ids lead to -> Pearson's r within systems.
         references: metric -> number of references -> headline figure.
         drift: metric -> set of drifting quality, from 1 -> tau-b with raw scores over its captions.
@@ -217,7 +218,7 @@ class MetricReport:
         for stress in self.stress:
             yield from stress_sections(stress)
         notes = [f"{name} is unavailable: {reason}" for name, reason in self.unavailable.items()]
-        notes.append(f"95 % intervals are percentiles of {self.draws:,} draws of whole videos (seed {self.seed}).")
+        notes.append(f"95 % intervals are of {self.draws:,} draws of whole videos (seed {self.seed}).")
         notes += [f"Signature: {signature}" for signature in self.signatures.values()]
         yield Section("Conditions", 0, notes)
 
@@ -257,7 +258,8 @@ def set_sections(report: SetReport) -> Iterator[Section]:
         table = [["", *tests], *([name, *(_p_value(row.get(other)) for other in tests)] for name, row in tests.items())]
         human = report.headline.human
         sentence = f"p-values of the row's metric agreeing better with people than the column's (r with {human})."
-        yield Section(f"Williams' test, by {level}", 1, [sentence], table)
+        title = "Williams' test, by system" if level == "system" else "Test over draws of videos, by caption"
+        yield Section(title, 1, [sentence], table)
     if report.offsets:
         offsets = next(iter(report.offsets.values()))
         table = [["metric", *(f"{offset:+d}" if offset else "0" for offset in offsets)]]

@@ -19,6 +19,7 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import Columns, read_number, read_table, required_text
+from vttdata.ids import digest
 
 _ITEM, _REVISION, _PROMPT = ("item", "video_id"), ("revision", "model_revision"), ("prompt_digest", "prompt")
 _TEXT = ("caption", "candidate")
@@ -91,6 +92,11 @@ class Judge:
         for verdict in self.verdicts:
             by_caption[verdict.system, verdict.item].append(verdict.score)
         return {key: math.fsum(values) / len(values) for key, values in by_caption.items()}
+
+    def digest(self) -> str:
+        """Return twelve hexadecimal digits of all verdicts, by which they can be fixed before people rate."""
+        every = sorted([each.system, each.item, each.repeat, str(each.position), each.score] for each in self.verdicts)
+        return digest(every)[:12]
 
     def retest(self) -> Retest | None:
         """Compare the first two runs of each caption; None without repeats."""

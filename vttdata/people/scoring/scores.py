@@ -14,7 +14,7 @@ import numpy as np
 from vttdata.ids import digest
 from vttdata.records import CaptionScore, Judgment
 from vttdata.statistics.bootstrap import resample_ratios
-from vttdata.statistics.intervals import percentile_interval
+from vttdata.statistics.intervals import bootstrap_interval
 
 Convention = Literal["all", "ranked"]
 """Items from which a worker's mean and standard deviation are computed: ``all`` items, controls included (Graham's
@@ -140,7 +140,7 @@ def system_scores(scores: Iterable[CaptionScore]) -> list[SystemScore]:
 def system_intervals(
     scores: Iterable[CaptionScore], *, seed: int = 0, samples: int = 1000, level: float = 0.95
 ) -> dict[str, tuple[float, float]]:
-    """Return percentile bootstrap intervals of each system's mean z-score, resampling its captions.
+    """Return bootstrap intervals of each system's mean z-score, resampling its captions.
 
     Args:
         scores: scores of captions, in any order.
@@ -158,7 +158,8 @@ def system_intervals(
         # Draws depend on the system's name, so that adding a system changes no other interval.
         generator = np.random.default_rng(int(digest([seed, system, "bootstrap"])[:16], 16))
         (means,) = resample_ratios(values, np.ones(len(captions)), generator, draws=samples)
-        intervals[system] = percentile_interval(means, ((1 - level) / 2, (1 + level) / 2))
+        tail = (1 - level) / 2
+        intervals[system] = bootstrap_interval(float(values.mean()), means, len(captions), tails=(tail, tail))
     return intervals
 
 
