@@ -137,6 +137,9 @@ def test_a_dry_run_lists_what_then_changes(tmp_path: Path) -> None:
     gone = ["video2", "video3", "abcdefgh001"]
     texts = [f"sentence {m} about the clip of number {n}" for n in (2, 3) for m in (0, 1)]
     assert not [each for name in ("out", "exported") for each in find_traces(tmp_path / name, gone, texts)]
+    write_report(folder)
+    assert withdraw(folder, WithdrawalRequest()).changes.files == []
+    assert (folder / "report.html").exists()
     protocol = read_protocol_file(tmp_path / "mine.json")
     assert protocol.splits == {"test": ["video4"], "one": []}
 

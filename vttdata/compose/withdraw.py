@@ -183,16 +183,18 @@ def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry
         if not plan.tombstones.rows:
             raise VttdataError(f"{folder}: nothing was withdrawn from it; name what is to go.")
         is_revised = plan.tombstones.rows == earlier.rows
+        # Otherwise, reports were made without what is withdrawn.
+        is_begun = withdrawal_journal(folder).exists()
         version = before if is_revised else next_version(before, "major")
         report = WithdrawalReport(folder, version, *plan[:4], changes=changes)
         with contextlib.nullcontext() if dry_run else _unfinished(folder, version):
             if not is_revised:
                 report.emptied = _revise(folder, version, plan.tombstones, changes).emptied
             if is_built:
-                _clear_build(folder.parent, plan.tombstones, changes)
+                _clear_build(folder.parent, plan.tombstones, changes, has_report=is_begun or not is_revised)
             for path in also:
                 try:
-                    _withdraw_from(path, folder, version, plan.tombstones, changes)
+                    _withdraw_from(path, folder, version, plan.tombstones, changes, is_begun=is_begun)
                 except (KeyError, TypeError, ValueError) as error:
                     changes.left.append((path, f"is damaged ({type(error).__name__}: {error})"))
             places = [folder.parent if is_built else folder, *also]
@@ -366,12 +368,15 @@ class _DryRunError(Exception):
     """Ends the work on a folder that is not to take the place of another."""
 
 
-def _clear_build(build: Path, tombstones: Tombstones, changes: FileChanges) -> None:
+def _clear_build(build: Path, tombstones: Tombstones, changes: FileChanges, *, has_report: bool) -> None:
     remove_withdrawn_results(build, tombstones, changes)
-    remove_report(build, changes)
+    if has_report:
+        remove_report(build, changes)
 
 
-def _withdraw_from(path: Path, dataset: Path, version: str, tombstones: Tombstones, changes: FileChanges) -> None:
+def _withdraw_from(
+    path: Path, dataset: Path, version: str, tombstones: Tombstones, changes: FileChanges, *, is_begun: bool
+) -> None:
     """Take what is withdrawn from a dataset out of what was made of it, by the code that wrote that.
 
     What states that it was made of another dataset is left; what states nothing, such as a campaign that was made from
@@ -389,7 +394,7 @@ def _withdraw_from(path: Path, dataset: Path, version: str, tombstones: Tombston
             if united.rows != before.rows:
                 _revise(own, next_version(str(read_dataset_manifest(own)["version"]), "major"), united, changes)
             if own != path:
-                _clear_build(path, united, changes)
+                _clear_build(path, united, changes, has_report=is_begun or united.rows != before.rows)
         return
     kinds = {STIMULI: withdraw_from_stimuli, CAMPAIGN: withdraw_from_campaign}
     kinds |= dict.fromkeys(EVALUATIONS, withdraw_from_evaluation)
