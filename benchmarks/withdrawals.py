@@ -130,7 +130,7 @@ class Trial:
         before = rows_of(self.dataset)
         ids = self.work / "ids.txt"
         ids.write_text("\n".join(self.chosen) + "\n")
-        further = [part for folder in ("foils", "protocols") for part in ("--also", self.work / folder)]
+        further = [part for name in ("foils", "protocols/mine.json") for part in ("--also", self.work / name)]
         print(run("withdraw", self.build, "--ids", ids, "--reason", "benchmark", *further))
         ids.unlink()
         folders = [self.build, self.work / "foils", self.work / "protocols"]

@@ -130,12 +130,19 @@ def test_files_of_somebody_else_in_a_condition_stay(
     out = tmp_path / "out"
     shutil.copytree(shown, out)
     mine = [out / "first" / "answers.jsonl", out / "text" / "answers.jsonl", out / "first" / "order0" / "seen.txt"]
-    ours = [out / "first" / "gone" / "0000.png", out / "all" / "gone.mp4", out / "all" / ".order0.mp4.12345678.part"]
-    for path in (*mine, *ours):
+    # No table lists them, whatever their names.
+    mine += [out / "first" / "gone" / "0000.png", out / "all" / "gone.mp4"]
+    unfinished = out / "all" / ".order0.mp4.12345678.part"
+    for path in (*mine, unfinished):
         path.parent.mkdir(exist_ok=True)
         path.write_text("words")
-    assert main(arguments(films[0], out)) == 0
-    assert [path.exists() for path in (*mine, *ours)] == [True] * 3 + [False] * 3
+    listed = {name for each in read_stimuli(out) for name in each.files}
+    without_all = [argument for name in CHOSEN if name != "all" for argument in ("--condition", name)]
+    build, videos = str(films[0] / "build"), str(films[0])
+    assert main(["stimuli", build, "--videos", videos, "--out", str(out), "--quiet", *without_all]) == 0
+    assert all(path.exists() for path in mine)
+    assert not unfinished.exists()
+    assert {name for name in listed if (out / name).exists()} == {name for name in listed if name[:4] != "all/"}
 
 
 def test_clips_whose_other_clip_has_no_video_are_said(

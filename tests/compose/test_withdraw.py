@@ -16,7 +16,7 @@ from tests.helpers.kill_points import count_moments, kill_at
 from tests.helpers.traces import find_traces
 from vttdata.compose import build as builds
 from vttdata.compose.correct import correct_dataset
-from vttdata.compose.withdraw import WithdrawalRequest, find_unfinished, plan_withdrawal, withdraw
+from vttdata.compose.withdraw import WithdrawalRequest, withdraw
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.parquet import read_parquet_rows
@@ -59,12 +59,12 @@ def dataset(tmp_path: Path) -> Path:
 
 def test_everything_else_stays_as_it_was(dataset: Path) -> None:
     before = rows_of(dataset)
-    report = withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"])))
+    report = withdraw(dataset, WithdrawalRequest("takedown", ids=["v1"]))
     assert rows_of(dataset) == without(before, {"v1"}, {"beta-source"})
     assert find_damage(dataset) == []
     assert check_dataset(dataset)["version"] == "2.0.0"
     assert not list(find_traces(dataset, ["v1", "beta-source"], [TEXTS[1]]))
-    assert (report.withdrawal.requested, report.withdrawal.clips, report.withdrawal.captions) == (1, 1, 1)
+    assert (report.requested, report.clips, report.captions) == (1, 1, 1)
     assert not withdrawal_journal(dataset).exists()
 
 
@@ -77,7 +77,7 @@ def test_errata_of_withdrawn_clips_go_with_them(dataset: Path, tmp_path: Path, o
     table = tmp_path / "errata.jsonl"
     table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     correct_dataset(dataset, table)
-    withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"])))
+    withdraw(dataset, WithdrawalRequest("takedown", ids=["v1"]))
     assert [row["id"] for row in read_history(dataset, "errata")] == [f"{clip}#1" for clip in others]
     assert find_damage(dataset) == []
     assert check_dataset(dataset)["version"] == "3.0.0"
@@ -101,13 +101,8 @@ def test_no_choice_leaves_a_trace_or_changes_another_row(
     before = rows_of(dataset)
     gone_sources = {names[number] for number in chosen}
     gone = {f"v{number}" for number, name in enumerate(names) if name in gone_sources}
-    plan = plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=[f"v{number}" for number in chosen]))
-    if len(gone) == 7:  # all of the split train
-        with pytest.raises(VttdataError, match="Nothing would be left"):
-            withdraw(plan)
-        assert rows_of(dataset) == before
-        return
-    withdraw(plan)
+    report = withdraw(dataset, WithdrawalRequest("takedown", ids=[f"v{number}" for number in chosen]))
+    assert ("clips/train" in report.emptied) == (len(gone) == 7)
     assert rows_of(dataset) == without(before, gone, gone_sources)
     gone_texts = [texts[int(name[1:])] for name in gone]
     # The card states the version, such as v2.0.0, which is a clip's id here.
@@ -128,7 +123,7 @@ def test_captions_of_an_annotator_go_and_the_clips_stay(tmp_path: Path) -> None:
     write_dataset(
         dataset, clips=clips, captions=captions, sources=[], metadata=Metadata("me/small", licence="mit"), media=None
     )
-    withdraw(plan_withdrawal(dataset, WithdrawalRequest("their wish", annotators=["w1"])))
+    withdraw(dataset, WithdrawalRequest("their wish", annotators=["w1"]))
     rows = rows_of(dataset)
     assert [row["captions"] for _, row in rows["clips"]] == [["text 0 of clip 0 here"], ["text 0 of clip 1 here"]]
     assert {row["annotator"] for _, row in rows["captions"]} == {"w0"}
@@ -146,16 +141,22 @@ def test_captions_of_an_annotator_go_and_the_clips_stay(tmp_path: Path) -> None:
 def test_an_unknown_item_changes_nothing(dataset: Path, request_: WithdrawalRequest, words: str) -> None:
     before = rows_of(dataset)
     with pytest.raises(VttdataError, match=words):
-        plan_withdrawal(dataset, request_)
+        withdraw(dataset, request_)
     assert rows_of(dataset) == before
 
 
-def test_no_split_is_left_empty(dataset: Path) -> None:
+def test_a_split_may_be_left_empty_and_a_dataset_not(dataset: Path) -> None:
     before = rows_of(dataset)
-    with pytest.raises(VttdataError, match="Nothing would be left of clips/test"):
-        withdraw(plan_withdrawal(dataset, WithdrawalRequest("x", ids=["v3"])))
+    with pytest.raises(VttdataError, match="nothing would be left"):
+        withdraw(dataset, WithdrawalRequest("x", ids=["v0", "v1", "v2", "v3"]))
     assert rows_of(dataset) == before
-    assert find_unfinished(dataset) is None
+    assert check_dataset(dataset)["version"] == "1.0.0"
+    report = withdraw(dataset, WithdrawalRequest("x", ids=["v3"]))
+    assert {"clips/test", "captions/test"} <= set(report.emptied)
+    assert "nothing is left of clips/test" in report.as_text()
+    assert rows_of(dataset) == without(before, {"v3"}, {"delta"})
+    assert "clips/test" in (dataset / "README.md").read_text()
+    assert check_dataset(dataset)["version"] == "2.0.0"
 
 
 @pytest.mark.not_on("win32")
@@ -176,11 +177,7 @@ def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeyp
         return folder / "small"
 
     def act() -> None:
-        target = folder / "small"
-        plan = find_unfinished(target) or plan_withdrawal(
-            target, WithdrawalRequest("takedown", ids=["v1"], further=[folder / "notes"])
-        )
-        withdraw(plan)
+        withdraw(folder / "small", WithdrawalRequest("takedown", ids=["v1"], also=[folder / "notes"]))
 
     reset()
     act()
@@ -198,14 +195,12 @@ def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeyp
             if withdrawal_journal(target).exists():
                 with pytest.raises(VttdataError, match="a withdrawal was interrupted"):
                     check_dataset(target)
-        act_again = find_unfinished(target)
-        if act_again is not None or (target.exists() and rows_of(target) == before) or not target.exists():
-            act()
+        act()
         assert rows_of(target) == wanted
-        assert find_damage(target) == []
-        assert (folder / "notes/scores.jsonl").read_text() == '{"item": "v0", "value": 1}\n'
+        assert check_dataset(target)["version"] == "2.0.0"
+        assert (folder / "notes/scores.jsonl").read_bytes() == (notes / "scores.jsonl").read_bytes()
         assert {path.name for path in folder.iterdir()} <= {"small", "notes", ".small.lock"}
-        assert not list(find_traces(folder, ["v1", "beta-source"], [TEXTS[1]]))
+        assert not list(find_traces(target, ["v1", "beta-source"], [TEXTS[1]]))
     assert killed == 20
 
 
@@ -239,7 +234,7 @@ def test_a_rebuild_keeps_withdrawals_and_errata(tmp_path: Path) -> None:
     erratum = {"id": "video0#1", "field": "caption", "old": "sentence 1 about the clip of number 0", "new": "corrected"}
     table.write_text(json.dumps(erratum | {"reason": "wrong", "who": "ann", "date": "2026-11-27"}) + "\n")
     correct_dataset(tmp_path / "out", table)
-    withdraw(plan_withdrawal(tmp_path / "out", WithdrawalRequest("takedown", ids=["video2"])))
+    withdraw(tmp_path / "out", WithdrawalRequest("takedown", ids=["video2"]))
     gone, texts = (
         ["video2", "video3", "abcdefgh001"],
         [f"sentence {m} about the clip of number {n}" for n in (2, 3) for m in (0, 1)],

@@ -14,7 +14,7 @@ from scipy import stats
 
 from tests.evaluate.conftest import Write
 from vttdata.compose.correct import correct_dataset
-from vttdata.compose.withdraw import WithdrawalRequest, plan_withdrawal, withdraw
+from vttdata.compose.withdraw import WithdrawalRequest, withdraw
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
@@ -59,7 +59,7 @@ def test_interval_of_a_mean_is_that_of_drawn_sources(dataset: Path, predictions:
     """By brute force: sources are drawn, and both means are of the items of the drawn ones."""
     old = evaluate(dataset, predictions(), metrics=["rouge-l"], settings=SETTINGS)
     old.write(tmp_path / "old")
-    withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=[old.item_ids[0]])))
+    withdraw(dataset, WithdrawalRequest("takedown", ids=[old.item_ids[0]]))
     settings = dataclasses.replace(SETTINGS, draws=4_000)
     new = evaluate(
         dataset,

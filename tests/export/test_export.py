@@ -46,7 +46,10 @@ def test_checksums_name_every_file_and_no_temporary_file_remains(dataset: Path, 
     written = export(dataset, name, tmp_path / "x")
     files = contents(tmp_path / "x")
     assert sorted(files) == sorted(written.files)
-    listed = dict(reversed(line.split("  ", 1)) for line in files.pop(CHECKSUMS).decode().splitlines())
+    # `sha256sum` and `shasum` pass over the comment.
+    about, *lines = files.pop(CHECKSUMS).decode().splitlines()
+    assert json.loads(about.removeprefix("# vttdata export "))["format"] == name
+    listed = dict(reversed(line.split("  ", 1)) for line in lines)
     assert listed == {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset", "x"]
     assert all(note in files["README.md"].decode() for note in written.notes)

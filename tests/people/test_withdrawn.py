@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.hub.built import build
+from tests.helpers.kill_points import count_moments, kill_at
 from tests.helpers.needs import library
 from tests.helpers.traces import find_traces
 
@@ -15,9 +17,12 @@ library("starlette")
 library("httpx")
 
 from tests.people.served import make
-from vttdata.compose.withdraw import WithdrawalRequest, plan_withdrawal, withdraw
+from vttdata.compose.withdraw import WithdrawalRequest, withdraw
+from vttdata.dataset.tombstones import read_tombstones
+from vttdata.files.own_folder import FileChanges
 from vttdata.people.campaign import read_campaign
 from vttdata.people.store import Store, StoredAnswer
+from vttdata.people.withdraw import withdraw_from_campaign
 
 TEXTS = ["a person waves", "a dog runs after a red ball", "a child sings a song", "a cat sleeps on a sofa"]
 pytestmark = pytest.mark.not_on("win32")
@@ -34,10 +39,53 @@ def test_answers_about_other_videos_stay(tmp_path: Path) -> None:
         for number, name in enumerate(("v0", "v1")):
             answer = {"caption": f"an answer about {name} by ann"}
             store.save(StoredAnswer(f"a{number}", "ann", *item_of[name], answer, None, 3.0, 1.0), None)
-    withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"], further=[tmp_path / "c"])))
+    withdraw(dataset, WithdrawalRequest("takedown", ids=["v1"], also=[tmp_path / "c"]))
     assert not list(find_traces(tmp_path / "c", ["beta-film"], [TEXTS[1], "an answer about v1 by ann"]))
     left = read_campaign(tmp_path / "c")
     assert {item.video_id for item in left.items.values()} == {"v0", "v2", "v3"}
     assert set(left.videos) == {"v0", "v2", "v3"}
     with contextlib.closing(Store(left)) as store:
         assert [(answer.unit, answer.item) for answer in store.answers()] == [item_of["v0"]]
+
+
+def test_a_campaign_is_whole_after_a_kill_at_any_moment(tmp_path: Path) -> None:
+    dataset = build(tmp_path / "d", TEXTS, sources=["alpha-film", "beta-film", "gamma-film", "delta-film"])
+    table = tmp_path / "clips.csv"
+    table.write_text("video_id\n" + "".join(f"v{number}\n" for number in range(4)))
+    campaign = make(tmp_path / "c", "caption", table, "--videos", "https://example.org/{video_id}.mp4")
+    items = [(unit, item.item) for (unit, _), item in campaign.items.items()]
+    with contextlib.closing(Store(campaign)) as store:
+        store.add_worker("ann")
+        for number, item in enumerate(items):
+            store.save(StoredAnswer(f"a{number}", "ann", *item, {"caption": "words"}, None, 3.0, 1.0), None)
+    withdraw(dataset, WithdrawalRequest(ids=["v1"]))
+    tombstones, folder = read_tombstones(dataset), tmp_path / "copy"
+
+    def act() -> None:
+        withdraw_from_campaign(folder, "vttdata/small", tombstones, FileChanges())
+
+    shutil.copytree(tmp_path / "c", folder)
+    moments = count_moments(act)
+    for number in range(8):
+        shutil.rmtree(folder)
+        shutil.copytree(tmp_path / "c", folder)
+        assert kill_at(1 + number * moments // 8, act)
+        act()
+        left = read_campaign(folder)
+        assert set(left.videos) == {item.video_id for item in left.items.values()} == {"v0", "v2", "v3"}
+        with contextlib.closing(Store(left)) as store:
+            assert len(store.answers()) == 3
+        assert "v1" not in (folder / "campaign.json").read_text() + (folder / "units.jsonl").read_text()
+
+
+def test_a_campaign_on_another_dataset_is_left(tmp_path: Path) -> None:
+    theirs = build(tmp_path / "theirs", TEXTS[:2], name="me/other")
+    films = tmp_path / "films.csv"
+    films.write_text("video_id,caption\nv0,a system's caption\nv1,another one of it\n")
+    where = ("--videos", "https://example.org/{video_id}.mp4", "--captions", theirs)
+    campaign = make(tmp_path / "c", "rate-scale", films, *where)
+    before = [(tmp_path / "c" / name).read_bytes() for name in ("campaign.json", "units.jsonl")]
+    dataset = build(tmp_path / "d", TEXTS)
+    report = withdraw(dataset, WithdrawalRequest(ids=["v1"], also=[campaign.folder]))
+    assert [(tmp_path / "c" / name).read_bytes() for name in ("campaign.json", "units.jsonl")] == before
+    assert [(path.name, reason) for path, reason in report.changes.left] == [("c", "is a campaign on me/other")]

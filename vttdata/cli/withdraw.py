@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
@@ -19,6 +18,8 @@ from vttdata.errors import VttdataError
     notes=[
         "Interrupted at any moment, the same command, or 'vttdata withdraw DATASET' alone, finishes it; until then "
         "nothing is built or published from the dataset. What is published changes by 'vttdata publish'.",
+        "Without --ids, --source and --annotator, --also takes out of PATH what was withdrawn before. Only files that "
+        "vttdata wrote are changed; others that mention what is withdrawn are listed with a command that changes them.",
     ],
     examples=[
         "vttdata withdraw vttdata/demo --ids gone.txt --reason 'request of the owner' --dry-run",
@@ -38,15 +39,15 @@ from vttdata.errors import VttdataError
     is_flag=True,
     group="Record",
 )
+@option("--keep-copies", "Keep sources that are edited copies of those that go.", is_flag=True)
 @option(
     "--also PATH",
-    "A folder with what was made of the dataset: a set of foils, a campaign, evaluations, exports, protocols; may be "
-    "repeated.",
-    name="further",
+    "What was made of the dataset: a set of foils, a build, a campaign, stimuli, an evaluation, an export, a protocol "
+    "file; may be repeated.",
     type=FILE,
     multiple=True,
 )
-@option("--dry-run", "Print what would be withdrawn, and stop.", is_flag=True)
+@option("--dry-run", "List every file that would be changed or removed, and stop.", is_flag=True)
 @json_option
 def command(
     dataset: str,
@@ -55,7 +56,8 @@ def command(
     annotators: tuple[str, ...],
     reason: str,
     forget_fingerprints: bool,
-    further: tuple[Path, ...],
+    keep_copies: bool,
+    also: tuple[Path, ...],
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -65,26 +67,14 @@ def command(
     captions, questions, foils, judgments, files and traces in the build folder. The dataset keeps salted hashes, so
     that no later build in its folder takes them in again, and becomes the next major version.
     """
-    from vttdata.compose.withdraw import WithdrawalRequest, find_unfinished, plan_withdrawal, withdraw
+    from vttdata.compose.withdraw import WithdrawalRequest, withdraw
     from vttdata.files.id_lists import read_ids
 
-    planned = find_unfinished(dataset)
-    is_unfinished = planned is not None
-    if planned is None:
-        if ids is None and not urls and not annotators:
-            raise VttdataError("Name what to withdraw with --ids, --source or --annotator.")
-        missing = next((path for path in further if not path.exists()), None)
-        if missing is not None:
-            raise VttdataError(f"{missing}: there is no such file or folder.")
-        names = read_ids(ids, "source_id") if ids is not None else ()
-        request = WithdrawalRequest(reason, names, urls, annotators, not forget_fingerprints, further)
-        planned = plan_withdrawal(dataset, request)
-    if dry_run:
-        print(f"{planned.dataset}: {planned.as_text()} would be withdrawn. Nothing was changed.")
-        return DONE
-    report = withdraw(planned)
-    if is_unfinished:
-        message = "vttdata: An interrupted withdrawal was finished; if this command names more, run it again."
-        print(message, file=sys.stderr)
+    missing = next((path for path in also if not path.exists()), None)
+    if missing is not None:
+        raise VttdataError(f"{missing}: there is no such file or folder.")
+    names = read_ids(ids, "source_id") if ids is not None else ()
+    request = WithdrawalRequest(reason, names, urls, annotators, not forget_fingerprints, keep_copies, also)
+    report = withdraw(dataset, request, dry_run=dry_run)
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
     return DONE

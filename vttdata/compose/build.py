@@ -21,6 +21,7 @@ from vttdata.compose.official_files import official_settings
 from vttdata.compose.stamp import Request, find_unchanged, take_input_states, write_stamp
 from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import HaltError, VttdataError
+from vttdata.files.own_folder import FileChanges
 from vttdata.files.remote import fetch_copy, is_remote
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.json_types import JsonObject
@@ -45,6 +46,7 @@ from vttdata.pipeline.build_folder import (
 from vttdata.pipeline.engine import Engine, StageCounts
 from vttdata.pipeline.executors import create_executor
 from vttdata.pipeline.journal import JOURNAL, Journal
+from vttdata.pipeline.withdrawn_results import remove_withdrawn_results
 from vttdata.publish.diff import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths, load_recipe
@@ -173,6 +175,9 @@ def build(
                 note(f"{run.dataset} is still that of an earlier build.")
             raise
         unprocessed = run.unprocessed()
+        if run.tombstones.rows:
+            # A file of other name with withdrawn content is known once it was read.
+            remove_withdrawn_results(folder, run.tombstones, FileChanges())
         run.describe("incomplete" if unprocessed else "complete")
         # Builds of which nothing is left write no report.
         from vttdata.report.build_report import write_report

@@ -13,6 +13,7 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.revise import Changes, Revision, link_dataset, revise_dataset
 from vttdata.dataset.tombstones import read_history, read_tombstones, refuse_unfinished
 from vttdata.errors import VttdataError
+from vttdata.files.file_lock import LockHeldError, hold_lock
 from vttdata.load.local_builds import ACCOUNT
 from vttdata.load.lookup import ALL_VIDEOS, find_dataset
 from vttdata.pipeline.journal import locked
@@ -36,11 +37,11 @@ def correct_dataset(
     target = folder if out is None else Path(out)
     if out is None and folder.parent.name == "snapshots":
         raise VttdataError(f"'{os.fspath(dataset)}' is on the Hub; name a folder for the corrected dataset with --out.")
-    refuse_unfinished(folder)
-    version = next_version(str(read_dataset_manifest(folder)["version"]), "major")
-    corrections = read_errata(Path(errata), version)
     with working_on(target), replace_folder(target) as partial:
+        refuse_unfinished(folder)
         link_dataset(folder, partial)
+        version = next_version(str(read_dataset_manifest(partial)["version"]), "major")
+        corrections = read_errata(Path(errata), version)
         earlier = history_rows(read_history(partial, ERRATA))
         revision = revise_dataset(partial, Changes(version, corrections, earlier, read_tombstones(partial)))
     return target, version, revision
@@ -48,7 +49,17 @@ def correct_dataset(
 
 @contextlib.contextmanager
 def working_on(dataset: Path) -> Iterator[None]:
-    """Keep builds out of the build folder of a dataset, if it lies in one."""
-    is_built = (dataset.parent / ACCOUNT).is_file()
-    with locked(dataset.parent) if is_built else contextlib.nullcontext():
+    """Keep builds out of the build folder of a dataset, if it lies in one, and other changes out of the dataset.
+
+    Raises:
+        VttdataError: when another command is at work.
+    """
+    with contextlib.ExitStack() as stack:
+        if (dataset.parent / ACCOUNT).is_file():
+            stack.enter_context(locked(dataset.parent))
+        dataset.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            stack.enter_context(hold_lock(dataset.with_name(f".{dataset.name}.revision.lock"), temporary=True))
+        except LockHeldError as error:
+            raise VttdataError(f"{dataset}: another command is changing it; wait for it.") from error
         yield

@@ -6,40 +6,41 @@ The folder has a folder for each condition, ``CONDITION/VIDEO_ID.mp4`` or ``COND
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.conditions import StimuliSettings, Stimulus
+from vttdata.conditions import CONDITIONS, StimuliSettings, Stimulus
 from vttdata.dataset.parquet import write_rows
-from vttdata.dataset.stimuli import MANIFEST, STIMULI, TABLE, read_stimuli_manifest
+from vttdata.dataset.stimuli import MANIFEST, STIMULI, TABLE, read_stimuli, read_stimuli_manifest
+from vttdata.dataset.tombstones import Tombstones
 from vttdata.errors import VttdataError, halt_on_disk_errors
 from vttdata.evaluate.evaluation import name_local_videos
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.metric import MetricInputs
 from vttdata.evaluate.task import guess_task, load_evaluation_task
 from vttdata.export.reader import DatasetReader
-from vttdata.files.own_folder import check_own
+from vttdata.files.own_folder import FileChanges, check_own
 from vttdata.files.reading import file_sha256
 from vttdata.json_types import JsonObject
 from vttdata.media.video_folder import locate_videos
+from vttdata.partial_file import partial_file
 from vttdata.pipeline.build_folder import tool_versions
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import create_executor
 from vttdata.pipeline.journal import JOURNAL, LOCK, Journal, locked, write_json
 from vttdata.pipeline.stage import Failed
 from vttdata.pipeline.stages.stimuli import Stimuli, StimulusClip
+from vttdata.pipeline.withdrawn_results import remove_withdrawn_results
 from vttdata.records import arrow_schema, to_row
 
 _SCRATCH = "scratch"
 _TOOLS = ("ffmpeg", "av", "numpy")
 _ROWS_PER_GROUP = 64
-# Files that are written into the folder of a condition; others in it are somebody's.
-_WRITTEN = re.compile(r"[^/]+\.mp4|[^/]+/\d{4,}\.(png|jpeg)|([^/]+/)?\.[^/]+\.part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,40 @@ def make_stimuli(
     return manifest
 
 
+def withdraw_from_stimuli(folder: Path, dataset: str, tombstones: Tombstones, changes: FileChanges) -> None:
+    """Remove the stimuli that are of withdrawn clips or show them, and what is said about them.
+
+    Raises:
+        VttdataError: if the folder is at work, or its table is damaged.
+    """
+    manifest = read_stimuli_manifest(folder)
+    if manifest.get("dataset") != dataset:
+        changes.left.append((folder, f"holds stimuli of {manifest.get('dataset')}"))
+        return
+    with locked(folder):
+        stimuli = list(read_stimuli(folder)) if (folder / TABLE).is_file() else []
+        kept = []
+        for stimulus in stimuli:
+            if not (tombstones.covers(stimulus.video_id) or tombstones.covers(stimulus.shows)):
+                kept.append(stimulus)
+                continue
+            for name, sha256 in zip(stimulus.files, stimulus.sha256, strict=True):
+                changes.remove(folder, name, sha256)
+                with contextlib.suppress(OSError):
+                    # That of the pictures, which has the id of the clip, once it is empty.
+                    (folder / name).parent.rmdir()
+        remove_withdrawn_results(folder, tombstones, changes)
+        if len(kept) < len(stimuli) and changes.note(folder / TABLE, "changed"):
+            with partial_file(folder / TABLE) as partial:
+                write_rows(partial, arrow_schema(Stimulus), map(to_row, kept), _ROWS_PER_GROUP)
+        left_out = [entry for entry in manifest.get("left_out", ()) if not tombstones.cover_tree(entry)]
+        about: JsonObject = {"left_out": left_out}
+        if "settings" in manifest:
+            about["conditions"] = _count(kept, manifest["settings"]["conditions"], manifest["settings"]["frames"])
+        if manifest | about != manifest and changes.note(folder / MANIFEST, "changed"):
+            write_json(folder / MANIFEST, manifest | about)
+
+
 def choose_others(ids: Sequence[str], dataset: Path, items: Items, settings: StimuliSettings) -> dict[str, str]:
     """Draw for each clip another one of the same category and of another source; clips without such a one have none."""
     reader = DatasetReader(dataset)
@@ -176,34 +211,35 @@ def _write_table(
     table: Table[Stimulus], out: Path, settings: StimuliSettings, left_out: list[dict[str, str]]
 ) -> JsonObject:
     """Write the table, remove files that it does not list, and return what the manifest says about the conditions."""
-    counts: dict[str, dict[str, int]] = {
-        name: {"clips": 0, "pictures": 0, "bytes": 0, "short": 0} for name in settings.conditions
-    }
-    kept: set[str] = set()
-
-    def rows() -> Iterable[JsonObject]:
-        for stimulus in table:
-            of_condition = counts[stimulus.condition]
-            is_short = "frames" in stimulus.condition and len(stimulus.indices) < settings.frames
-            of_condition["clips"] += 1
-            of_condition["pictures"] += len(stimulus.files) if stimulus.seconds is None else 0
-            of_condition["bytes"] += stimulus.bytes
-            of_condition["short"] += is_short
-            kept.update(stimulus.files)
-            yield to_row(stimulus)
-
+    kept = {file for stimulus in table for file in stimulus.files}
+    earlier: dict[str, str] = {}
+    if (out / TABLE).is_file():
+        earlier = {name: sha256 for s in read_stimuli(out) for name, sha256 in zip(s.files, s.sha256, strict=True)}
     partial = out / f".{TABLE}.tmp"
-    write_rows(partial, arrow_schema(Stimulus), rows(), _ROWS_PER_GROUP)
+    write_rows(partial, arrow_schema(Stimulus), map(to_row, table), _ROWS_PER_GROUP)
     partial.replace(out / TABLE)
-    for condition in STIMULI.names(out):
-        for path in (out / condition).rglob("*") if (out / condition).is_dir() and condition != "stages" else ():
-            is_written = _WRITTEN.fullmatch(path.relative_to(out / condition).as_posix())
-            if is_written and path.is_file() and path.relative_to(out).as_posix() not in kept:
-                path.unlink()
+    for name, sha256 in earlier.items():
+        if name not in kept:
+            FileChanges().remove(out, name, sha256)
+    for condition in CONDITIONS:
+        for path in (out / condition).rglob(".*.part"):
+            path.unlink()
     for result in table.results():
         left_out += [
             {"video_id": outcome.id, "reason": outcome.reason, "detail": outcome.detail}
             for outcome in result.outcomes
             if isinstance(outcome, Failed)
         ]
-    return {"conditions": counts, "left_out": left_out}
+    return {"conditions": _count(table, settings.conditions, settings.frames), "left_out": left_out}
+
+
+def _count(stimuli: Iterable[Stimulus], conditions: Iterable[str], frames: int) -> dict[str, dict[str, int]]:
+    """Return the numbers of a manifest by condition; `frames` is how many pictures are wanted of a clip."""
+    counts = {name: {"clips": 0, "pictures": 0, "bytes": 0, "short": 0} for name in conditions}
+    for stimulus in stimuli:
+        of_condition = counts[stimulus.condition]
+        of_condition["clips"] += 1
+        of_condition["pictures"] += len(stimulus.files) if stimulus.seconds is None else 0
+        of_condition["bytes"] += stimulus.bytes
+        of_condition["short"] += "frames" in stimulus.condition and len(stimulus.indices) < frames
+    return counts

@@ -1,29 +1,35 @@
-"""Withdraw videos, or an annotator's captions, from a dataset and from everything that was made of it on this machine.
+"""Withdraw videos, or an annotator's captions, from a dataset and from what vttdata made of it on this machine.
 
-What is to go is written into a journal before anything changes, and every step may be done again; so a withdrawal that
-is interrupted at any moment is finished by the same command, and until then nothing is built or published from it.
+The dataset comes first, as a new version with tombstones, which say by hashes what is withdrawn. Everything else
+follows from these: the build folder, and the sets, campaigns, stimuli, evaluations, exports and protocols that the user
+names, each changed by the code that wrote it. Other files that mention what is withdrawn are reported, never touched.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import json
 import os
-import shutil
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from vttdata.compose.correct import working_on
+from vttdata.compose.stimuli import withdraw_from_stimuli
+from vttdata.compose.traces import Trace, find_traces
 from vttdata.dataset.errata import ERRATA, history_rows
 from vttdata.dataset.find_tables import ConfigTables, read_tables
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.dataset.replace_folder import replace_folder
-from vttdata.dataset.revise import Changes, link_dataset, revise_dataset
-from vttdata.dataset.rows import WithdrawnRow
+from vttdata.dataset.protocol_file import withdraw_from_protocol
+from vttdata.dataset.replace_folder import replace_folder, restore_folder
+from vttdata.dataset.revise import Changes, Revision, link_dataset, revise_dataset
+from vttdata.dataset.stimuli import MANIFEST as STIMULI
 from vttdata.dataset.tombstones import (
+    VIDEO,
     Tombstones,
     find_copies,
     read_history,
@@ -31,22 +37,34 @@ from vttdata.dataset.tombstones import (
     withdrawal_journal,
 )
 from vttdata.errors import VttdataError
+from vttdata.evaluate.report import EVALUATIONS, withdraw_from_evaluation
+from vttdata.export.files import CHECKSUMS
+from vttdata.export.write import withdraw_from_export
 from vttdata.files.output_file import write_whole
-from vttdata.files.scrub import Action, Needles, scrub_folder
+from vttdata.files.own_folder import FileChanges
+from vttdata.files.reading import file_sha256
 from vttdata.ids import find_video_id, source_of
 from vttdata.json_types import JsonObject, Row
-from vttdata.load.local_builds import ACCOUNT, STAMP, builds_folder, find_build
+from vttdata.load.local_builds import ACCOUNT, find_build, read_account
 from vttdata.load.lookup import find_dataset
 from vttdata.partial_file import remove_partial_files
-from vttdata.people.campaign import CAMPAIGN, mend_campaign
-from vttdata.pipeline.stored_results import scrub_part
+from vttdata.people.campaign import CAMPAIGN
+from vttdata.people.withdraw import withdraw_from_campaign
+from vttdata.pipeline.withdrawn_results import remove_withdrawn_results
 from vttdata.publish.version_rule import next_version
 from vttdata.records import Fingerprint
+from vttdata.report.build_report import remove_report
 
-_ID_COLUMNS = ("video_id", "source_id", "url", "file", "sha256", "hashes")
-_TEXT_COLUMNS = ("caption", "captions", "question", "original", "foil", "foils", "references", "title")
-_REPORT = "report.html"
-_KINDS = {"video_id": "clip", "source_id": "source", "url": "url", "file": "file", "sha256": "file"}
+# Column -> what its value is.
+_KINDS = {
+    "source_id": "source",
+    "video_id": "clip",
+    "url": "url",
+    "file": "file",
+    "sha256": "file",
+    **dict.fromkeys(("question_id", "foil_id"), "item"),
+}
+_TEXTS = ("caption", "captions", "question", "original", "foil", "foils", "references", "title")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,124 +72,215 @@ class WithdrawalRequest:
     """What is to be withdrawn, and why.
 
     Fields:
-        ids: of clips or of sources; a source goes with all its clips.
+        reason: for the card.
+        ids: of clips or of sources, or names of their files; a source goes with all its clips.
         urls: addresses of sources.
         annotators: whose captions go, while the clips stay; names as in the column `annotator`.
-        reason: for the card.
         keep_fingerprints: keep those of withdrawn sources, so that later builds refuse edited copies of them.
-        further: folders with what was made of the dataset: builds, sets of foils, campaigns, evaluations, exports.
+        keep_copies: leave sources that are edited copies, by their fingerprints, of those that go; no fingerprint is
+            kept then.
+        also: sets of foils and other datasets, builds, campaigns, stimuli, evaluations, exports and protocol files that
+            were made of the dataset. Everything that was ever withdrawn from it goes from them.
     """
 
-    reason: str
+    reason: str = "request"
     ids: Sequence[str] = ()
     urls: Sequence[str] = ()
     annotators: Sequence[str] = ()
     keep_fingerprints: bool = True
-    further: Sequence[Path] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """Planned withdrawal, which the journal holds.
-
-    Fields:
-        dataset: the folder.
-        version: of the dataset without it.
-        requested, copies, clips, captions: numbers of sources that were named, of sources that are edited copies of
-            them, and of clips and captions.
-        names, texts: what is looked for, see `Needles`.
-        tombstones: all rows, earlier ones too.
-        further: see `WithdrawalRequest`.
-    """
-
-    dataset: Path
-    version: str
-    requested: int
-    copies: int
-    clips: int
-    captions: int
-    names: Sequence[str]
-    texts: Sequence[str]
-    tombstones: Sequence[WithdrawnRow]
-    further: Sequence[Path] = ()
-
-    @property
-    def needles(self) -> Needles:
-        """What is looked for in files."""
-        return Needles(frozenset(self.names), frozenset(self.texts))
-
-    def as_text(self) -> str:
-        """Return in a sentence what is withdrawn."""
-        return (
-            f"{self.requested:,} sources and {self.copies:,} edited copies of them, with {self.clips:,} clips; "
-            f"{self.captions:,} captions"
-        )
+    keep_copies: bool = False
+    also: Sequence[Path] = ()
 
 
 @dataclass(slots=True)
 class WithdrawalReport:
-    """What a withdrawal did: files by what became of them, and what it did not reach, a sentence each."""
+    """What a withdrawal changed, or would change, and what it leaves to the user.
 
-    withdrawal: Withdrawal
-    files: list[tuple[Path, Action]] = field(default_factory=list)
-    unreached: list[str] = field(default_factory=list)
+    Fields:
+        dataset: the folder.
+        version: of the dataset without what is withdrawn.
+        requested, copies, clips, captions: numbers of sources that were named, of sources that are edited copies of
+            them, and of clips and captions.
+        emptied: splits of which nothing is left.
+        changes: files by what becomes of them.
+        traces: of what is withdrawn in files that are not changed.
+        unreached: what cannot be looked into, a sentence each.
+    """
+
+    dataset: Path
+    version: str = ""
+    requested: int = 0
+    copies: int = 0
+    clips: int = 0
+    captions: int = 0
+    emptied: Sequence[str] = ()
+    changes: FileChanges = field(default_factory=FileChanges)
+    traces: Sequence[Trace] = ()
+    unreached: Sequence[str] = ()
 
     def as_text(self) -> str:
-        """Return the report: a line for each folder, and one for each place that was not reached."""
-        counts: dict[tuple[str, Action], int] = {}
-        for path, action in self.files:
-            counts[str(path.parent), action] = counts.get((str(path.parent), action), 0) + 1
+        """Return the report: a line for each file, trace and sentence."""
+        is_dry_run = self.changes.is_dry_run
         lines = [
-            f"Withdrawn: {self.withdrawal.as_text()}. {self.withdrawal.dataset}: version {self.withdrawal.version}."
+            f"{self.dataset}, version {self.version}: {self.requested:,} sources and {self.copies:,} edited copies of "
+            f"them, with {self.clips:,} clips and {self.captions:,} captions, "
+            f"{'would be' if is_dry_run else 'are'} withdrawn."
         ]
-        lines += [f"{action:<8} {count:>6,} files  {folder}" for (folder, action), count in sorted(counts.items())]
-        return "\n".join([*lines, *(f"not reached: {sentence}" for sentence in self.unreached)])
+        lines += [f"nothing is left of {split}" for split in self.emptied]
+        lines += [f"{action}  {path}" for path, action in self.changes.files]
+        lines += [f"left     {path}: {reason}" for path, reason in self.changes.left]
+        lines += [f"mentions it, and is not changed: {trace}" for trace in self.traces]
+        lines += [f"not reached: {sentence}" for sentence in self.unreached]
+        return "\n".join([*lines, *(["Nothing was changed."] if is_dry_run else [])])
 
     def as_json(self) -> JsonObject:
         """Return plain values."""
-        numbers = {name: getattr(self.withdrawal, name) for name in ("requested", "copies", "clips", "captions")}
-        files = [{"file": str(path), "action": action} for path, action in self.files]
-        head = {"dataset": str(self.withdrawal.dataset), "version": self.withdrawal.version}
-        return {**head, **numbers, "files": files, "unreached": self.unreached}
+        names = ("version", "requested", "copies", "clips", "captions", "emptied", "unreached")
+        return {
+            "dataset": str(self.dataset),
+            **{name: getattr(self, name) for name in names},
+            "files": [{"file": str(path), "action": action} for path, action in self.changes.files],
+            "left": [{"file": str(path), "reason": reason} for path, reason in self.changes.left],
+            "mentions": [trace.as_json() for trace in self.traces],
+        }
 
 
-def plan_withdrawal(dataset: str | os.PathLike[str], request: WithdrawalRequest) -> Withdrawal:
-    """Find everything that a request is about; nothing is changed.
+class _Plan(NamedTuple):
+    """Sources that are named and copies of them, numbers of clips and captions, tombstones and texts of all that goes.
+
+    The texts are those that no row has that stays.
+    """
+
+    requested: int
+    copies: int
+    clips: int
+    captions: int
+    tombstones: Tombstones
+    texts: Collection[str]
+
+
+def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry_run: bool = False) -> WithdrawalReport:
+    """Withdraw what a request names, or finish a withdrawal that was interrupted; a dry run changes nothing.
+
+    Without ids, addresses and annotators, what was withdrawn before is taken out of `WithdrawalRequest.also`.
 
     Raises:
-        VttdataError: when the dataset is not on this machine, or it has no such clip, source or annotator.
+        VttdataError: when the dataset is not on this machine, has no such clip, source or annotator, or nothing of it
+            would be left, and nothing is changed then; or when a file cannot be changed, after which the same call goes
+            on.
     """
+    folder = _find_folder(dataset)
+    also = [path.resolve() for path in request.also]
+    is_built = (folder.parent / ACCOUNT).is_file()
+    changes = FileChanges(dry_run)
+    with working_on(folder):
+        earlier, before = read_tombstones(folder), str(read_dataset_manifest(folder)["version"])
+        if request.ids or request.urls or request.annotators:
+            plan = _plan(folder, request, earlier, next_version(before, "major"))
+        else:
+            _refuse_unbegun(folder, before)
+            plan = _Plan(0, 0, 0, 0, earlier, ())
+        if not plan.tombstones.rows:
+            raise VttdataError(f"{folder}: nothing was withdrawn from it; name what is to go.")
+        is_revised = plan.tombstones.rows == earlier.rows
+        # Otherwise, reports were made without what is withdrawn.
+        is_begun = withdrawal_journal(folder).exists()
+        version = before if is_revised else next_version(before, "major")
+        report = WithdrawalReport(folder, version, *plan[:4], changes=changes)
+        with contextlib.nullcontext() if dry_run else _unfinished(folder, version):
+            if not is_revised:
+                report.emptied = _revise(folder, version, plan.tombstones, changes).emptied
+            if is_built:
+                _clear_build(folder.parent, plan.tombstones, changes, has_report=is_begun or not is_revised)
+            for path in also:
+                try:
+                    _withdraw_from(path, folder, version, plan.tombstones, changes, is_begun=is_begun)
+                except (KeyError, TypeError, ValueError) as error:
+                    changes.left.append((path, f"is damaged ({type(error).__name__}: {error})"))
+            places = [folder.parent if is_built else folder, *also]
+            report.traces = list(find_traces(places, plan.tombstones, plan.texts, changes))
+    report.unreached = list(_unreached(folder.parent))
+    return report
+
+
+def _refuse_unbegun(folder: Path, version: str) -> None:
+    """Raise VttdataError if a withdrawal was interrupted before the dataset changed, so that nobody knows its items."""
+    journal = withdrawal_journal(folder)
+    if journal.is_file() and json.dumps({"version": version}) != journal.read_text(encoding="utf-8", errors="replace"):
+        raise VttdataError(
+            f"{folder}: a withdrawal was interrupted before it changed anything; run the same command again, or delete "
+            f"{journal}."
+        )
+
+
+@contextlib.contextmanager
+def _unfinished(folder: Path, version: str) -> Iterator[None]:
+    """Mark a dataset as being withdrawn from until the block ends; after an error, the mark stays if it changed."""
+    journal = withdrawal_journal(folder)
+    remove_partial_files(journal)
+    is_begun = journal.exists()
+    write_whole(journal, json.dumps({"version": version}))
+    try:
+        yield
+    except VttdataError:
+        if not is_begun and read_dataset_manifest(folder)["version"] != version:
+            # Nothing was changed.
+            journal.unlink()
+        raise
+    journal.unlink()
+
+
+def _find_folder(dataset: str | os.PathLike[str]) -> Path:
+    """Return the folder of a dataset, which is missing for a moment while another one takes its place."""
+    build = Path(dataset) if Path(dataset).exists() else find_build(os.fspath(dataset)) or Path(dataset)
+    for place in (build, build / "dataset"):
+        restore_folder(place)
     folder = find_dataset(os.fspath(dataset)).resolve()
     if folder.parent.name == "snapshots":
         raise VttdataError(f"'{os.fspath(dataset)}' is on the Hub; build or download it as a folder first.")
+    return folder
+
+
+def _plan(folder: Path, request: WithdrawalRequest, earlier: Tombstones, version: str) -> _Plan:
     tables = read_tables(folder)
-    earlier = read_tombstones(folder)
-    sources, copies = _choose_sources(folder, tables, request)
-    version = next_version(str(read_dataset_manifest(folder)["version"]), "major")
-    values, fingerprints = _collect_values(tables, sources | copies)
+    sources = _sources_by_id(tables)
+    chosen = _choose_sources(folder, tables, sources, request, earlier)
+    copies = _find_copies(tables, chosen, edited=not request.keep_copies)
+    gone = chosen | copies
     annotators = set(request.annotators)
-    captions, texts, unknown = _collect_texts(tables, set(values), annotators)
+    values, clips = set[tuple[str, str]](), set[str]()
+    kept, gone_texts, kept_texts = set[tuple[str, str]](), set[str](), set[str]()
+    fingerprints: dict[str, Fingerprint] = {}
+    captions, found = 0, set[str]()
+    columns = (*_KINDS, "donor_video_id", "annotator", "hash_scheme", "hashes", *_TEXTS)
+    for config in tables:
+        for row in _rows(tables, config, columns):
+            is_gone = sources.get(row.get("source_id") or row.get("video_id") or "") in gone
+            is_caption_gone = row.get("annotator") in annotators or sources.get(row.get("donor_video_id") or "") in gone
+            for column, kind in _KINDS.items():
+                if value := row.get(column):
+                    (values if is_gone else kept).add((value, kind))
+            if is_gone and row.get("video_id"):
+                clips.add(row["video_id"])
+            if is_gone and row.get("hashes"):
+                fingerprints[row["source_id"]] = Fingerprint(row["hash_scheme"], row["hashes"])
+            if config == "captions":
+                captions += is_gone or is_caption_gone
+                found |= {row["annotator"]} & annotators
+            texts = [row[name] for name in _TEXTS if row.get(name)]
+            if not (annotators and "captions" in row and not is_gone):
+                # Otherwise it has the annotator's captions too, until it is revised.
+                into = gone_texts if is_gone or is_caption_gone else kept_texts
+                into.update(text for each in texts for text in ([each] if isinstance(each, str) else each))
+    unknown = {name for name in annotators - found if not earlier.covers(name, ("annotator",))}
     if unknown:
         raise VttdataError(f"{folder}: no caption is by {min(unknown)!a}; the column 'annotator' names its authors.")
-    names = {value: kind for value, kind in values.items() if kind in _KINDS.values()}
-    tombstones = earlier.with_values(
-        names | dict.fromkeys(annotators, "annotator"),
-        request.reason,
-        version,
-        fingerprints if request.keep_fingerprints else {},
-    )
-    return Withdrawal(
-        folder,
-        version,
-        len(sources),
-        len(copies),
-        sum(kind == "clip" for kind in values.values()),
-        captions,
-        sorted({*values, *annotators}),
-        sorted(texts),
-        tombstones.rows,
-        [path.resolve() for path in request.further],
-    )
+    # What names something that stays, too, such as an address of several sources, is no name of what goes.
+    named = (values - kept) | {(name, "annotator") for name in annotators} | {(name, "source") for name in gone}
+    is_kept = request.keep_fingerprints and not request.keep_copies
+    salt = file_sha256(folder / MANIFEST)[:32]
+    tombstones = earlier.add(named, request.reason, version, fingerprints if is_kept else {}, salt)
+    return _Plan(len(chosen), len(copies), len(clips), captions, tombstones, gone_texts - kept_texts)
 
 
 def _rows(tables: Mapping[str, ConfigTables], config: str, columns: Collection[str]) -> Iterator[Row]:
@@ -196,220 +305,130 @@ def _sources_by_id(tables: Mapping[str, ConfigTables]) -> dict[str, str]:
 
 
 def _choose_sources(
-    folder: Path, tables: Mapping[str, ConfigTables], request: WithdrawalRequest
-) -> tuple[set[str], set[str]]:
-    """Return the sources that a request names, and those that are edited copies of them."""
-    source_of_id = _sources_by_id(tables)
-    source_of_url = {
-        row["url"]: source_of_id[row.get("source_id") or row["video_id"]]
-        for config in tables
-        for row in _rows(tables, config, ("video_id", "source_id", "url"))
-        if row.get("url")
-    }
+    folder: Path,
+    tables: Mapping[str, ConfigTables],
+    sources: Mapping[str, str],
+    request: WithdrawalRequest,
+    earlier: Tombstones,
+) -> set[str]:
+    """Return the sources that a request names; what is withdrawn already needs no source."""
+    of_url: dict[str, str] = {}
     of_file: dict[str, set[str]] = defaultdict(set)
-    for row in _rows(tables, "sources", ("source_id", "file")):
-        of_file[row.get("file") or ""].add(row["source_id"])
+    for config in tables:
+        for row in _rows(tables, config, ("video_id", "source_id", "url", "file")):
+            source = sources.get(row.get("source_id") or row.get("video_id") or "")
+            if source is not None and row.get("url"):
+                of_url[row["url"]] = source
+            if source is not None and row.get("file"):
+                of_file[row["file"]].add(source)
     chosen: set[str] = set()
     for name in request.ids:
-        known = find_video_id(name, source_of_id)
-        if known is None and len(of_file.get(name, ())) == 1:
-            (known,) = of_file[name]
-        if known is None:
+        known = find_video_id(name, sources)
+        found = {sources[known]} if known is not None else of_file.get(name, set())
+        if len(found) != 1 and not earlier.covers(name, (*VIDEO, "file")):
             raise VttdataError(f"{folder}: has neither a clip nor a source {name[:80]!a}; nothing was changed.")
-        chosen.add(source_of_id[known])
+        chosen |= found
     for url in request.urls:
-        source = source_of_url.get(url, source_of_id.get(source_of(url)))
-        if source is None:
+        source = of_url.get(url, sources.get(source_of(url) or ""))
+        if source is None and not earlier.covers(url, ("url",)):
             raise VttdataError(f"{folder}: no source has the address {url[:120]!a}; nothing was changed.")
-        chosen.add(source)
-    sha256_of = {row["source_id"]: row["sha256"] for row in _rows(tables, "sources", ("source_id", "sha256"))}
-    contents = {sha256_of.get(name) for name in chosen} - {None}
-    copies = {name for name, sha256 in sha256_of.items() if sha256 in contents}
-    prints = {
-        row["source_id"]: Fingerprint(row["hash_scheme"], row["hashes"])
-        for row in _rows(tables, "sources", ("source_id", "hash_scheme", "hashes"))
-        if row.get("hashes")
-    }
+        chosen |= {source} if source is not None else set()
+    return chosen
+
+
+def _find_copies(tables: Mapping[str, ConfigTables], chosen: set[str], *, edited: bool) -> set[str]:
+    """Return sources with the content of chosen ones, and with `edited` those that are edited copies of them."""
+    rows = list(_rows(tables, "sources", ("source_id", "sha256", "hash_scheme", "hashes")))
+    contents = {row["sha256"] for row in rows if row["source_id"] in chosen and row.get("sha256")}
+    copies = {row["source_id"] for row in rows if row.get("sha256") in contents}
+    prints = {row["source_id"]: Fingerprint(row["hash_scheme"], row["hashes"]) for row in rows if row.get("hashes")}
     originals = {name: prints[name] for name in chosen if name in prints}
-    copies |= find_copies(prints.items(), originals) if originals else set()
-    return chosen, copies - chosen
+    if originals and edited:
+        copies |= find_copies(prints.items(), originals)
+    return copies - chosen
 
 
-def _collect_values(
-    tables: Mapping[str, ConfigTables], sources: set[str]
-) -> tuple[dict[str, str], dict[str, Fingerprint]]:
-    """Return what names these sources and their clips -> what it is, and the fingerprints of the sources."""
-    values = dict.fromkeys(sources, "source")
-    fingerprints = {}
-    source_of_id = _sources_by_id(tables)
-    for config in tables:
-        for row in _rows(tables, config, (*_ID_COLUMNS, "hash_scheme")):
-            if source_of_id.get(row.get("source_id") or row.get("video_id") or "") not in sources:
-                continue
-            values |= {row[name]: kind for name, kind in _KINDS.items() if row.get(name) and row[name] not in values}
-            if row.get("hashes"):
-                fingerprints[row["source_id"]] = Fingerprint(row["hash_scheme"], row["hashes"])
-                values[row["hashes"]] = "hashes"
-    return values, fingerprints
-
-
-def _collect_texts(
-    tables: Mapping[str, ConfigTables], names: Collection[str], annotators: set[str]
-) -> tuple[int, set[str], set[str]]:
-    """Return the number of captions that go, the texts that only rows that go have, and annotators without captions."""
-    gone: set[str] = set()
-    kept: set[str] = set()
-    captions, found = 0, set[str]()
-    for config in tables:
-        for row in _rows(tables, config, ("video_id", "source_id", "donor_video_id", "annotator", *_TEXT_COLUMNS)):
-            ids = (row.get("video_id"), row.get("source_id"), row.get("donor_video_id"))
-            is_gone = row.get("annotator") in annotators or any(name in names for name in ids)
-            if config == "captions":
-                captions += is_gone
-                found |= {row["annotator"]} & annotators
-            elif annotators and "captions" in row and not is_gone:
-                # It has the annotator's captions too, until it is revised.
-                continue
-            texts = (row.get(name) for name in _TEXT_COLUMNS)
-            for text in texts:
-                (gone if is_gone else kept).update([text] if isinstance(text, str) else text or ())
-    return captions, gone - kept, annotators - found
-
-
-def withdraw(withdrawal: Withdrawal) -> WithdrawalReport:
-    """Carry a planned withdrawal out, or finish it.
-
-    Raises:
-        VttdataError: when a split would be left empty, and nothing is changed then; or a file cannot be changed, after
-            which the same call goes on.
-    """
-    report = WithdrawalReport(withdrawal)
-    dataset, build = withdrawal.dataset, withdrawal.dataset.parent
-    journal = withdrawal_journal(dataset)
-    with working_on(dataset):
-        if not journal.exists():
-            _write_journal(journal, withdrawal)
-        # Parts of a journal name what is withdrawn, too.
-        remove_partial_files(journal)
-        try:
-            _revise(dataset, withdrawal, report)
-        except VttdataError:
-            if not _is_withdrawn(dataset, withdrawal):
-                # The dataset is as it was, and so is everything else.
-                journal.unlink()
-            raise
-        if (build / ACCOUNT).is_file():
-            (build / STAMP).unlink(missing_ok=True)
-            _scrub_build(build, withdrawal, report)
-        for folder in withdrawal.further:
-            _scrub_further(folder, withdrawal, report)
-        report.files += scrub_folder(builds_folder() / ".metrics", withdrawal.needles)
-        _clear_loaded(withdrawal, report)
-        report.unreached += _unreached(build, report.files)
-        journal.unlink()
-    return report
-
-
-def find_unfinished(dataset: str | os.PathLike[str]) -> Withdrawal | None:
-    """Return the withdrawal from a dataset that was interrupted; None if there is none."""
-    path = Path(dataset)
-    folder = path if path.exists() or path.parent.joinpath(withdrawal_journal(path).name).exists() else None
-    folder = folder or find_build(os.fspath(dataset)) or path
-    for place in (folder, folder / "dataset"):
-        journal = withdrawal_journal(place.resolve())
-        if journal.is_file():
-            content: JsonObject = json.loads(journal.read_text(encoding="utf-8"))
-            rows = [WithdrawnRow(**row) for row in content.pop("tombstones")]
-            further = [Path(name) for name in content.pop("further")]
-            return Withdrawal(**(content | {"dataset": Path(content["dataset"])}), tombstones=rows, further=further)
-    return None
-
-
-def _write_journal(path: Path, withdrawal: Withdrawal) -> None:
-    content = dataclasses.asdict(withdrawal)
-    content |= {"dataset": str(withdrawal.dataset), "further": [str(folder) for folder in withdrawal.further]}
-    write_whole(path, json.dumps(content))
-
-
-def _revise(dataset: Path, withdrawal: Withdrawal, report: WithdrawalReport) -> None:
-    """Put a dataset without what is withdrawn into the place of another, unless that is done."""
-    with replace_folder(dataset) as partial:
+def _revise(dataset: Path, version: str, tombstones: Tombstones, changes: FileChanges) -> Revision:
+    """Put a dataset without what is withdrawn into the place of another; in a dry run, it is removed again."""
+    with contextlib.suppress(_DryRunError), replace_folder(dataset) as partial:
         link_dataset(dataset, partial)
-        before = read_dataset_manifest(partial)
-        is_main = dataset == withdrawal.dataset
-        is_done = _is_withdrawn(partial, withdrawal)
-        version = withdrawal.version if is_main else next_version(str(before["version"]), "major")
-        if not is_done:
-            earlier = history_rows(read_history(partial, ERRATA))
-            tombstones = Tombstones(withdrawal.tombstones)
-            revise_dataset(partial, Changes(version, (), earlier, tombstones, withdrawal.needles))
-    after = read_dataset_manifest(dataset)["files"]
-    for name, entry in before["files"].items():
-        if after.get(name) != entry:
-            report.files.append((dataset / name, "changed" if name in after else "removed"))
+        before = read_dataset_manifest(partial)["files"]
+        errata = history_rows(read_history(partial, ERRATA))
+        revision = revise_dataset(partial, Changes(version, (), errata, tombstones))
+        after = read_dataset_manifest(partial)["files"]
+        if changes.is_dry_run:
+            raise _DryRunError
+    for name in sorted({MANIFEST, *before, *after}):
+        if name == MANIFEST or after.get(name) != before.get(name):
+            changes.note(dataset / name, "changed" if name in (*after, MANIFEST) else "removed")
+    return revision
 
 
-def _is_withdrawn(dataset: Path, withdrawal: Withdrawal) -> bool:
-    own = {row.digest for row in read_tombstones(dataset).rows}
-    return {row.digest for row in withdrawal.tombstones} <= own
+class _DryRunError(Exception):
+    """Ends the work on a folder that is not to take the place of another."""
 
 
-def _scrub_build(build: Path, withdrawal: Withdrawal, report: WithdrawalReport) -> None:
-    """Take what is withdrawn out of a build folder beside its dataset; a report that shows it goes as a whole."""
-    needles = withdrawal.needles
-    for part in sorted(build.glob("stages/*/parts/*.jsonl")):
-        if scrub_part(part, needles.in_line):
-            report.files.append((part, "changed"))
-    report.files += scrub_folder(build, needles, skipped=("dataset", withdrawal_journal(build / "dataset").name))
-    if any(path.name.startswith(_REPORT) or f"{_REPORT}.files" in path.parts for path, _ in report.files):
-        (build / _REPORT).unlink(missing_ok=True)
-        shutil.rmtree(build / f"{_REPORT}.files", ignore_errors=True)
-    # The tables of a stage are written again where its results changed.
-    for state in build.glob("stages/*/stage.json"):
-        if any(path.parent == state.parent for path, _ in report.files):
-            state.unlink()
+def _clear_build(build: Path, tombstones: Tombstones, changes: FileChanges, *, has_report: bool) -> None:
+    remove_withdrawn_results(build, tombstones, changes)
+    if has_report:
+        remove_report(build, changes)
 
 
-def _scrub_further(folder: Path, withdrawal: Withdrawal, report: WithdrawalReport) -> None:
-    dataset = folder / "dataset" if (folder / "dataset" / MANIFEST).is_file() else folder
-    if (dataset / MANIFEST).is_file() and (dataset / "README.md").is_file():
-        _revise(dataset, withdrawal, report)
-        if dataset != folder:
-            _scrub_build(folder, withdrawal, report)
+def _withdraw_from(
+    path: Path, dataset: Path, version: str, tombstones: Tombstones, changes: FileChanges, *, is_begun: bool
+) -> None:
+    """Take what is withdrawn from a dataset out of what was made of it, by the code that wrote that.
+
+    What states that it was made of another dataset is left; what states nothing, such as a campaign that was made from
+    a table, counts as made of this one, since the user says so.
+    """
+    name = str(read_dataset_manifest(dataset)["name"])
+    own = path / "dataset" if (path / "dataset" / MANIFEST).is_file() else path
+    if (own / MANIFEST).is_file() and (own / "README.md").is_file():
+        if own == dataset:
+            return
+        with working_on(own):
+            restore_folder(own)
+            before = read_tombstones(own)
+            united = _with_items(own, before.united(tombstones))
+            if united.rows != before.rows:
+                _revise(own, next_version(str(read_dataset_manifest(own)["version"]), "major"), united, changes)
+            if own != path:
+                _clear_build(path, united, changes, has_report=is_begun or united.rows != before.rows)
         return
-    report.files += scrub_folder(folder, withdrawal.needles)
-    if (folder / CAMPAIGN).is_file():
-        mend_campaign(folder)
+    kinds = {STIMULI: withdraw_from_stimuli, CAMPAIGN: withdraw_from_campaign}
+    kinds |= dict.fromkeys(EVALUATIONS, withdraw_from_evaluation)
+    marker = next((marker for marker in kinds if (path / marker).is_file()), None)
+    if marker is not None:
+        kinds[marker](path, name, tombstones, changes)
+    elif (path / CHECKSUMS).is_file():
+        withdraw_from_export(path, dataset, version, changes)
+    elif path.is_file() and path.suffix == ".json":
+        withdraw_from_protocol(path, name, tombstones, changes)
+    else:
+        changes.left.append((path, "is nothing that vttdata made of a dataset"))
 
 
-def _clear_loaded(withdrawal: Withdrawal, report: WithdrawalReport) -> None:
-    """Remove the tables that `datasets` prepared from withdrawn rows; it prepares them again."""
-    from datasets import config
+def _with_items(dataset: Path, tombstones: Tombstones) -> Tombstones:
+    """Return tombstones with those of the questions and pairs of a dataset that go with their videos."""
+    tables = read_tables(dataset)
+    items = {
+        (row[column], "item")
+        for config in tables
+        for row in _rows(tables, config, ("video_id", "source_id", "donor_video_id", "question_id", "foil_id"))
+        if tombstones.cover_row(row)
+        for column in ("question_id", "foil_id")
+        if row.get(column)
+    }
+    newest = max(tombstones.rows, key=lambda row: [int(part) for part in row.version.split(".")])
+    return tombstones.add(items, newest.reason, newest.version, {}, newest.salt)
 
-    needles = withdrawal.needles
-    for path in sorted(Path(config.HF_DATASETS_CACHE).rglob("*.arrow")):
-        if path.exists() and needles.in_bytes(path):
-            shutil.rmtree(path.parent)
-            report.files.append((path, "removed"))
 
-
-def _unreached(build: Path, files: Sequence[tuple[Path, Action]]) -> Iterator[str]:
+def _unreached(build: Path) -> Iterator[str]:
     """Yield what a withdrawal cannot reach."""
-    packed = Counter(path.parent for path, action in files if action == "unread")
-    yield from (f"{count:,} packed files in {folder} were not looked into." for folder, count in packed.items())
-    account = build / ACCOUNT
-    if account.is_file():
-        settings = json.loads(account.read_text(encoding="utf-8")).get("settings", {})
-        for value in _texts(settings):
-            if os.path.isabs(value) and os.path.exists(value) and not Path(value).resolve().is_relative_to(build):
-                yield f"{value} is an input of the build and stays; later builds leave out what is withdrawn."
+    account = read_account(build) or {}
+    for value in re.findall(r'"(/[^"]*)"', json.dumps(account.get("settings", {}), ensure_ascii=False)):
+        if os.path.exists(value) and not Path(value).resolve().is_relative_to(build):
+            yield f"{value} is an input of the build and stays; later builds leave out what is withdrawn."
     yield "Versions on the Hub: 'vttdata publish' replaces the newest, and with --erase-history all earlier ones too."
     yield "Copies that others made, and caches of their machines."
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    parts: Iterable[object] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for part in parts:
-        yield from _texts(part)

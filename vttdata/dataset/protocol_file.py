@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vttdata.dataset.tombstones import ITEM, VIDEO, Tombstones
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import write_whole
-from vttdata.files.own_folder import check_own_file
+from vttdata.files.own_folder import FileChanges, check_own_file
 from vttdata.files.reading import refuse_special
 from vttdata.files.tables import refuse_duplicate_keys
 from vttdata.ids import is_split_name
@@ -67,6 +69,25 @@ class Protocol:
                 f"{source}: no clip has the id {unknown[0]!a} ({len(unknown):,} of the protocol's ids are unknown); it "
                 "is a protocol of another dataset or version."
             )
+
+
+def withdraw_from_protocol(path: Path, dataset: str, tombstones: Tombstones, changes: FileChanges) -> None:
+    """Take withdrawn clips out of a protocol file, which gets another digest; a split may be left without clips.
+
+    Raises:
+        VttdataError: when it is no protocol file, or its digest is not that of its ids.
+    """
+    protocol = read_protocol_file(path)
+    kept = {
+        split: [video_id for video_id in ids if not tombstones.covers(video_id, (*VIDEO, *ITEM))]
+        for split, ids in protocol.splits.items()
+    }
+    if protocol.about.get("dataset", dataset) != dataset:
+        changes.left.append((path, f"is a protocol of {protocol.about['dataset']}"))
+    elif kept != protocol.splits and not any(kept.values()):
+        changes.left.append((path, f"no clip of it would be left: rm {shlex.quote(str(path))}"))
+    elif kept != protocol.splits and changes.note(path, "changed"):
+        Protocol(protocol.name, kept, protocol.about).write(path)
 
 
 def is_protocol_file(name: object) -> bool:

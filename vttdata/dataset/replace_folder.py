@@ -39,21 +39,11 @@ def replace_folder(folder: Path, kind: FolderKind = DATASET) -> Iterator[Path]:
         VttdataError: If `folder` holds something else, which is left alone, or another process is replacing it.
     """
     folder = folder.resolve()
-    partial, old = (folder.with_name(f".{folder.name}.vttdata-{suffix}") for suffix in ("partial", "old"))
+    partial, old = _beside(folder)
     check_own(folder, kind)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(hold_lock(folder.with_name(f".{folder.name}.lock"), temporary=True))
-        except LockHeldError as error:
-            raise VttdataError(
-                f"{folder}: another command is writing it; wait for it or choose another folder."
-            ) from error
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        # What a process that was killed has left.
-        for path in (old, partial):
-            shutil.rmtree(path, ignore_errors=True)
+    with _locked(folder):
+        _clear(folder)
         try:
             partial.mkdir()
             yield partial
@@ -67,6 +57,43 @@ def replace_folder(folder: Path, kind: FolderKind = DATASET) -> Iterator[Path]:
             folder.rename(old)
         partial.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def restore_folder(folder: Path) -> None:
+    """Put a folder back that a process which was killed while it replaced it took away, and remove what it left.
+
+    Raises:
+        VttdataError: If another process is replacing it.
+    """
+    folder = folder.resolve()
+    if any(path.exists() for path in _beside(folder)):
+        with _locked(folder):
+            _clear(folder)
+
+
+def _clear(folder: Path) -> None:
+    partial, old = _beside(folder)
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    for path in (old, partial):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _beside(folder: Path) -> tuple[Path, Path]:
+    """Return where a folder is filled that replaces another one, and where that one goes meanwhile."""
+    return folder.with_name(f".{folder.name}.vttdata-partial"), folder.with_name(f".{folder.name}.vttdata-old")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(hold_lock(folder.with_name(f".{folder.name}.lock"), temporary=True))
+        except LockHeldError as error:
+            raise VttdataError(
+                f"{folder}: another command is writing it; wait for it or choose another folder."
+            ) from error
+        yield
 
 
 def link_or_copy(original: Path, target: Path, sha256: str) -> None:

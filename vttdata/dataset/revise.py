@@ -14,13 +14,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from vttdata.dataset.card.card import derived_sections
 from vttdata.dataset.card.sections import escape, format_table, structure_sections
 from vttdata.dataset.description_files import CROISSANT, describe_tables
-from vttdata.dataset.errata import ERRATA, as_rows, correct_row, row_id
+from vttdata.dataset.errata import CORRECTABLE, ERRATA, as_rows, correct_row, row_id
 from vttdata.dataset.front_matter import invalid_front_matter, match_files, read_front_matter, read_layout
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest, write_manifest
@@ -30,12 +31,11 @@ from vttdata.dataset.rows import ErratumRow, columns_of, is_protocol
 from vttdata.dataset.schema import LabelNames, Role, readme_features, table_schema
 from vttdata.dataset.shards import Shard, SplitFiles, write_split
 from vttdata.dataset.statistics import count_files
-from vttdata.dataset.tombstones import IDENTIFIERS, WITHDRAWN, Tombstones
+from vttdata.dataset.tombstones import IDENTIFIERS, ITEM, VIDEO, WITHDRAWN, Tombstones
 from vttdata.dataset.videos import PREVIEW, VIDEO_LIST
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import link_file, write_whole
-from vttdata.files.reading import file_sha256
-from vttdata.files.scrub import Needles, scrub_file
+from vttdata.files.reading import file_sha256, is_inside, links_out
 from vttdata.files.strict_yaml import format_yaml
 from vttdata.json_types import JsonObject, Row
 
@@ -43,6 +43,8 @@ HEADING = "## Corrections"
 """Heading under which a card lists its errata and withdrawals."""
 
 _SHOWN_ERRATA = 20
+# Shorter names, and numbers, are in every text.
+_MIN_LETTERS, _MIN_DIGITS = 4, 7
 _DETAILS = "\n## Details\n"
 _WRITTEN_ANEW = frozenset({"README.md", CROISSANT, MANIFEST, PROVENANCE, RECIPE, PREVIEW})
 
@@ -56,30 +58,41 @@ class Changes:
         errata: corrections that the rows do not have yet.
         earlier: those that they have.
         tombstones: of everything that was ever withdrawn.
-        needles: what is withdrawn now in plain, for files that are no tables; None where it is known by hashes alone.
-        strict: refuse errata that fit no row, and a split that would be left without rows; else leave both out.
+        strict: refuse errata that fit no row; else leave them out.
     """
 
     version: str
     errata: Sequence[ErratumRow] = ()
     earlier: Sequence[ErratumRow] = ()
     tombstones: Tombstones = field(default_factory=Tombstones)
-    needles: Needles | None = None
     strict: bool = True
 
 
 @dataclass(slots=True)
 class Revision:
-    """What a revision changed: rows removed and corrected by configuration, and errata that fit no row."""
+    """What a revision changed.
+
+    Fields:
+        removed, corrected: numbers of rows by configuration.
+        unfit: errata that fit no row.
+        emptied: splits of which no row is left, ``CONFIG/SPLIT``.
+    """
 
     removed: Counter[str] = field(default_factory=Counter)
     corrected: Counter[str] = field(default_factory=Counter)
     unfit: list[ErratumRow] = field(default_factory=list)
+    emptied: list[str] = field(default_factory=list)
 
 
 def link_dataset(dataset: Path, folder: Path) -> None:
-    """Give every file of a dataset a second name in an empty folder, in which `revise_dataset` may work."""
+    """Give every file of a dataset a second name in an empty folder, in which `revise_dataset` may work.
+
+    Raises:
+        VttdataError: If the manifest names a file that is missing, or outside of the dataset.
+    """
     for name in [MANIFEST, *read_dataset_manifest(dataset)["files"]]:
+        if not is_inside(name) or links_out(dataset, dataset / name) or not (dataset / name).is_file():
+            raise VttdataError(f"{dataset}: {name} is missing or leads out of the dataset; restore it.")
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         # A file of the Hub's cache is a link.
         link_file((dataset / name).resolve(), folder / name)
@@ -89,7 +102,7 @@ def revise_dataset(dataset: Path, changes: Changes) -> Revision:
     """Revise a dataset folder in place.
 
     Raises:
-        VttdataError: If it is not a dataset of vttdata, an erratum fits no row, or a split would be left empty.
+        VttdataError: If it is not a dataset of vttdata, an erratum fits no row, or no row would be left.
     """
     return _Reviser(dataset, changes).run()
 
@@ -109,15 +122,20 @@ class _Reviser:
         self._applied: set[tuple[str, str]] = set()
         # Clip -> all its captions, where these change.
         self._captions: dict[str, list[str]] = {}
+        # Of rows that go: ids by the table whose errata name them, and what names their videos.
+        self._gone: set[tuple[str, str]] = set()
+        self._gone_names: set[str] = set()
 
     def run(self) -> Revision:
-        before = self._sections()
+        before, main = self._sections(), next(iter(self.tables))
         self._captions = self._changed_captions()
         for config in [name for name in self.tables if name not in (ERRATA, WITHDRAWN)]:
             splits = [self._revise_split(config, split) for split in self.tables[config]]
             self.tables[config] = [split for split in splits if split is not None]
         self._recount_swaps()
         self.tables = {config: splits for config, splits in self.tables.items() if splits}
+        if main not in self.tables:
+            raise VttdataError(f"{self.dataset}: nothing would be left; delete the dataset as a whole.")
         self.result.unfit = [e for e in self._wanted if (e.field, e.id) not in self._applied]
         if self.result.unfit and self.changes.strict:
             erratum = self.result.unfit[0]
@@ -129,7 +147,7 @@ class _Reviser:
         self._write_history(ERRATA, as_rows([*self._kept_errata(), *applied]))
         self._write_history(WITHDRAWN, [dataclasses.asdict(row) for row in self.changes.tombstones.rows])
         self._revise_videos()
-        self._scrub_files()
+        self._prune_files()
         self._describe(before)
         return self.result
 
@@ -199,7 +217,7 @@ class _Reviser:
         rows = list(read_parquet_rows(paths, ("video_id", "sen_id", "annotator")))
         errata = self.errata["captions"]
         for row in rows:
-            if row_id("captions", row) in errata or self.changes.tombstones.covers(row["annotator"]):
+            if row_id("captions", row) in errata or self.changes.tombstones.covers(row["annotator"], ("annotator",)):
                 changed.add(row["video_id"])
         if not changed:
             return {}
@@ -220,10 +238,8 @@ class _Reviser:
         with open_parquet(paths[0]) as file:
             schema = file.schema_arrow.remove_metadata()
         written = write_split(self.dataset, config, split.split, schema, self._rows(config, paths, schema))
-        if written is None and self.changes.strict and config == next(iter(self.tables)):
-            raise VttdataError(
-                f"Nothing would be left of {config}/{split.split}; withdraw less, or take the dataset down as a whole."
-            )
+        if written is None:
+            self.result.emptied.append(f"{config}/{split.split}")
         kept = {shard.path for shard in written.shards} if written is not None else set()
         for shard in split.shards:
             if shard.path not in kept:
@@ -252,6 +268,13 @@ class _Reviser:
         for row in read_parquet_rows(paths, schema.names):
             if self.changes.tombstones.cover_row(row):
                 self.result.removed[config] += 1
+                if table in CORRECTABLE:
+                    self._gone.add((table, row_id(table, row)))
+                self._gone_names.update(
+                    name
+                    for column in ("video_id", "source_id", "url", "file", "question_id", "foil_id")
+                    if isinstance(name := row.get(column), str) and self.changes.tombstones.mention(name)
+                )
                 continue
             corrected = self._correct(table, row)
             if table == "clips" and row["video_id"] in self._captions:
@@ -291,11 +314,11 @@ class _Reviser:
     def _kept_errata(self) -> list[ErratumRow]:
         """Return the earlier errata but those of rows that are withdrawn."""
         covers = self.changes.tombstones.covers
-        needles = self.changes.needles or Needles(frozenset())
         return [
             erratum
             for erratum in self.changes.earlier
-            if not (covers(erratum.id.rpartition("#")[0] or erratum.id) or needles.matches(erratum.new))
+            if (erratum.field.partition(".")[0], erratum.id) not in self._gone
+            and not covers(erratum.id.rpartition("#")[0] or erratum.id, (*VIDEO, *ITEM))
         ]
 
     def _write_history(self, config: str, rows: Sequence[Row]) -> None:
@@ -314,26 +337,42 @@ class _Reviser:
             lines = []
             for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
                 video: JsonObject = json.loads(line)
-                sha256 = self.manifest["files"][f"videos/{path.parent.name}/{video['file_name']}"]["sha256"]
-                if self.changes.tombstones.cover_row({**video, "sha256": sha256}):
-                    (path.parent / video["file_name"]).unlink()
+                name = f"videos/{path.parent.name}/{video['file_name']}"
+                if name not in self.manifest["files"]:
+                    raise VttdataError(f"{path}: names {video['file_name'][:80]!a}, which the manifest does not list.")
+                if self.changes.tombstones.cover_row({**video, "sha256": self.manifest["files"][name]["sha256"]}):
+                    (self.dataset / name).unlink()
                 elif (captions := self._captions.get(video["video_id"])) is not None:
                     lines.append(json.dumps(video | {"captions": captions}) + "\n")
                 else:
                     lines.append(line)
-            write_whole(path, "".join(lines))
+            if lines:
+                write_whole(path, "".join(lines))
+            else:
+                path.unlink()
 
-    def _scrub_files(self) -> None:
-        """Take what is withdrawn out of files that are no tables, such as the paragraphs of a set of foils."""
-        needles = self.changes.needles
-        if needles is None or not any(self.result.removed.values()):
+    def _prune_files(self) -> None:
+        """Take entries of what is withdrawn out of JSON files, such as the paragraphs of a set of foils."""
+        if not any(self.result.removed.values()):
             return
         # It shows clips; the next build draws it again.
         (self.dataset / PREVIEW).unlink(missing_ok=True)
-        for path in sorted(self.dataset.rglob("*")):
-            name = path.relative_to(self.dataset).as_posix()
-            if path.is_file() and name not in _WRITTEN_ANEW and path.suffix not in (".parquet", ".mp4"):
-                scrub_file(path, needles)
+        for path in sorted(self.dataset.rglob("*.json")):
+            if path.relative_to(self.dataset).as_posix() not in _WRITTEN_ANEW:
+                with contextlib.suppress(ValueError):
+                    content = json.loads(path.read_text(encoding="utf-8"))
+                    if (pruned := self._prune(content)) != content:
+                        write_whole(path, json.dumps(pruned, indent=1, ensure_ascii=False) + "\n")
+
+    def _prune(self, value: Any) -> Any:
+        """Return a value of JSON without entries under a withdrawn id; what they leave empty stays."""
+        tombstones = self.changes.tombstones
+        if isinstance(value, dict):
+            return {key: self._prune(item) for key, item in value.items() if not tombstones.covers(key)}
+        if isinstance(value, list):
+            gone = [tombstones.cover_row(item) if isinstance(item, dict) else tombstones.covers(item) for item in value]
+            return [self._prune(item) for item, is_gone in zip(value, gone, strict=True) if not is_gone]
+        return value
 
     def _describe(self, before: Sequence[str]) -> None:
         """Write README, Croissant, recipe, provenance and manifest anew."""
@@ -349,8 +388,9 @@ class _Reviser:
         if not (self.dataset / PREVIEW).is_file():
             body = re.sub(r"!\[[^\]]*\]\(" + re.escape(PREVIEW) + r"\)\n\n", "", body)
         body = self._with_corrections(body)
-        if self.changes.needles is not None:
-            body = self.changes.needles.blank(body)
+        for gone in sorted(self._gone_names, key=len, reverse=True):
+            if len(gone) >= (_MIN_DIGITS if gone.isdecimal() else _MIN_LETTERS) and gone in body:
+                body = re.sub(rf"(?<![\w-]){re.escape(gone)}(?![\w-])", "(withdrawn)", body)
         write_whole(self.dataset / "README.md", f"---\n{format_yaml(self._front_matter(), width=10_000)}---\n{body}")
         self._revise_croissant(name, renewed)
         files: dict[str, Mapping[str, object]] = {
@@ -431,6 +471,8 @@ class _Reviser:
                 format_table([("version", "what", "number", "reason"), *shown]),
                 "Figures under Details of how it was made are those from before.",
             ]
+        if self.result.emptied:
+            parts.append(f"Splits of which nothing is left, and which are gone: {', '.join(self.result.emptied)}.")
         head, _, rest = body.partition(f"\n{HEADING}\n")
         body = head.rstrip("\n") + "\n" + _DETAILS + rest.partition(_DETAILS)[2] if rest else body
         if not parts:

@@ -281,7 +281,11 @@ class WithdrawnRow:
 
     digest: Annotated[str, Role.KEY, "SHA-256 of the salt and of the value"]
     salt: Annotated[str, "random text, the same for all rows of a dataset"]
-    what: Annotated[str, "what was withdrawn: `source`, `clip` or `annotator`; `url` and `file` are of its sources"]
+    what: Annotated[
+        str,
+        "what was withdrawn: `source`, `clip` or `annotator`; `url` and `file` are of its sources, `item` of its "
+        "questions and pairs",
+    ]
     reason: Annotated[str, "why"]
     version: Annotated[str, "the first version without it"]
     hash_scheme: Annotated[str | None, "how its fingerprint was computed; null where none is kept"]

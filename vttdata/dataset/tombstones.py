@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import secrets
+import os
+import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,8 +26,26 @@ from vttdata.split.near_duplicates.matches import match_sources
 
 WITHDRAWN = "withdrawn"
 
-# Columns whose value may be that of a tombstone. A degraded caption has words of another clip, its donor.
+VIDEO, ITEM = ("source", "clip"), ("item",)
+"""What a tombstone may be of: a video, or an item about one, such as a question."""
+
+# Column -> what its value may be. A degraded caption has words of another clip, its donor.
+_COLUMNS: Mapping[str, Collection[str]] = {
+    **dict.fromkeys(("video_id", "source_id", "donor_video_id", "source_a", "source_b", "shows"), VIDEO),
+    **dict.fromkeys(("question_id", "foil_id"), ITEM),
+    "url": ("url",),
+    "sha256": ("file",),
+    "annotator": ("annotator",),
+}
 IDENTIFIERS = ("video_id", "source_id", "donor_video_id", "url", "sha256", "annotator")
+"""Columns by which a row is of what was withdrawn."""
+
+# A list may name a video by its path, its address or its id.
+_NAMES = {**_COLUMNS, **dict.fromkeys(("locator", "file"), (*VIDEO, "url", "file")), "id": (*VIDEO, *ITEM)}
+_TOKEN = re.compile(r"""[^\s"'`,;()\[\]{}<>\\]+""")
+_WORD = re.compile(r"[\w.-]+")
+# Numbers of fewer digits are in every text.
+_MIN_DIGITS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +53,17 @@ class Tombstones:
     """Rows of the table `withdrawn` of a dataset; none where nothing was withdrawn."""
 
     rows: Sequence[WithdrawnRow] = ()
-    _digests: frozenset[str] = field(init=False, repr=False, compare=False)
+    _digests: Mapping[str, frozenset[str]] = field(init=False, repr=False, compare=False)
+    _anything: frozenset[str] = field(init=False, repr=False, compare=False)
+    _salts: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_digests", frozenset(row.digest for row in self.rows))
-
-    @property
-    def salt(self) -> str:
-        """Salt of all rows; a new one where there are none."""
-        return self.rows[0].salt if self.rows else secrets.token_hex(16)
+        kinds = {row.what for row in self.rows}
+        digests = {what: frozenset(row.digest for row in self.rows if row.what == what) for what in kinds}
+        object.__setattr__(self, "_digests", digests)
+        anything = frozenset().union(*(digests[what] for what in kinds - {"annotator"}))
+        object.__setattr__(self, "_anything", anything)
+        object.__setattr__(self, "_salts", frozenset(row.salt for row in self.rows))
 
     @property
     def fingerprints(self) -> dict[str, Fingerprint]:
@@ -53,48 +74,90 @@ class Tombstones:
             if row.hash_scheme is not None and row.hashes is not None
         }
 
-    def covers(self, value: object) -> bool:
-        """Return whether an id, an address, a checksum or the name of an annotator was withdrawn."""
-        return bool(self.rows) and isinstance(value, str) and _digest(self.rows[0].salt, value) in self._digests
+    def covers(self, value: object, kinds: Collection[str] = VIDEO) -> bool:
+        """Return whether a value was withdrawn as one of some kinds, see `WithdrawnRow.what`."""
+        if not isinstance(value, str) or not value:
+            return False
+        digests = _digests_of(self._salts, value)
+        return any(not self._digests[kind].isdisjoint(digests) for kind in kinds if kind in self._digests)
 
     def cover_row(self, row: Mapping[str, object]) -> bool:
         """Return whether a row of any table is of what was withdrawn."""
-        return any(self.covers(row.get(name)) for name in IDENTIFIERS)
+        return any(self.covers(row.get(name), _COLUMNS[name]) for name in IDENTIFIERS)
 
     def cover_record(self, record: object) -> bool:
         """Return whether a record of a build is of what was withdrawn; a list may name a video by its path or URL."""
         names = (*IDENTIFIERS, "locator")
-        return bool(self.rows) and any(self.covers(getattr(record, name, None)) for name in names)
+        return bool(self.rows) and any(self.covers(getattr(record, name, None), _NAMES[name]) for name in names)
 
-    def with_values(
+    def cover_tree(self, value: object, column: str = "") -> bool:
+        """Return whether a value of JSON that a stage stored is, or has anywhere, one of what was withdrawn.
+
+        Texts under names that are no columns, such as the details of a reject, are looked through by words.
+        """
+        if isinstance(value, str):
+            is_text = column in ("", "detail", "rejected", "failed", "ids")
+            return self.mention(value) if is_text else self.covers(value, _NAMES.get(column, ()))
+        if isinstance(value, Mapping):
+            return any(self.cover_tree(item, name) for name, item in value.items())
+        return isinstance(value, list | tuple) and any(self.cover_tree(item, column) for item in value)
+
+    def mention(self, text: str) -> bool:
+        """Return whether a text, or a word of it with an extension or without, was withdrawn.
+
+        Numbers of few digits count as a whole text alone, and names of annotators not at all.
+        """
+        words = {text.strip()}
+        for token in _TOKEN.findall(text):
+            # Most are words as they stand.
+            for word in (token,) if token.isalnum() else (token.strip(".:!?"), *_WORD.findall(token)):
+                if not word.isdecimal() or len(word) >= _MIN_DIGITS:
+                    words |= {word, word.strip("."), os.path.splitext(word)[0]} if "." in word else {word}
+        return any(not self._anything.isdisjoint(_digests_of(self._salts, word)) for word in words)
+
+    def add(
         self,
-        values: Mapping[str, str],
+        values: Iterable[tuple[str, str]],
         reason: str,
         version: str,
         fingerprints: Mapping[str, Fingerprint],
+        salt: str,
     ) -> Tombstones:
         """Return these tombstones and those of further values.
 
         Args:
-            values: what is withdrawn -> ``source``, ``clip``, ``annotator``, ``url`` or ``file``.
+            values: what is withdrawn, and what it is, see `WithdrawnRow.what`.
             reason: why.
             version: the version that no longer has it.
             fingerprints: of those sources whose fingerprint is to be kept, by id.
+            salt: of the first tombstones of a dataset; later ones have the same.
         """
-        salt, rows = self.salt, list(self.rows)
-        known = set(self._digests)
-        for value, what in sorted(values.items()):
-            print_ = fingerprints.get(value)
-            digest = _digest(salt, value)
-            if digest not in known:
+        salt = self.rows[0].salt if self.rows else salt
+        rows = list(self.rows)
+        known: set[tuple[str, str]] = set()
+        # Where an id is that of a source and of a clip, the source counts.
+        for value, what in sorted(set(values), reverse=True):
+            kinds = VIDEO if what in VIDEO else (what,)
+            if (value, kinds[0]) not in known and not self.covers(value, kinds):
+                known.add((value, kinds[0]))
+                print_ = fingerprints.get(value)
                 scheme, hashes = (print_.hash_scheme, print_.hashes) if print_ is not None else (None, None)
-                rows.append(WithdrawnRow(digest, salt, what, reason, version, scheme, hashes))
+                rows.append(WithdrawnRow(_digest(salt, value), salt, what, reason, version, scheme, hashes))
         return Tombstones(sorted(rows, key=lambda row: (row.version, row.digest)))
+
+    def united(self, others: Tombstones) -> Tombstones:
+        """Return these tombstones and those of another dataset, whose salt they keep."""
+        known = {(row.digest, row.what) for row in self.rows}
+        return Tombstones([*self.rows, *(row for row in others.rows if (row.digest, row.what) not in known)])
+
+
+def _digest(salt: str, value: str) -> str:
+    return hashlib.sha256(f"{salt}\0{value}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @functools.lru_cache(maxsize=2**18)
-def _digest(salt: str, value: str) -> str:
-    return hashlib.sha256(f"{salt}\0{value}".encode("utf-8", "surrogatepass")).hexdigest()
+def _digests_of(salts: frozenset[str], value: str) -> list[str]:
+    return [_digest(salt, value) for salt in salts]
 
 
 def find_copies(sources: Iterable[tuple[str, Fingerprint]], originals: Mapping[str, Fingerprint]) -> set[str]:

@@ -14,18 +14,24 @@ from typing import Any
 import numpy as np
 
 from vttdata.dataset.manifest import MANIFEST
+from vttdata.dataset.protocol_file import withdraw_from_protocol
 from vttdata.dataset.replace_folder import replace_folder
+from vttdata.dataset.tombstones import ITEM, VIDEO, Tombstones
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
 from vttdata.evaluate.stored_items import ITEMS, item_lines
-from vttdata.files.own_folder import FolderKind, check_own
+from vttdata.files.output_file import write_whole
+from vttdata.files.own_folder import FileChanges, FolderKind, check_own
 from vttdata.files.reading import read_description
 from vttdata.files.table_formats import align_columns, printable
 from vttdata.json_types import JsonObject
 from vttdata.statistics.bootstrap import Resampled
 
 _REPORT = "evaluation.json"
+EVALUATIONS = (_REPORT, "conditions.json")
+"""Files by which stored evaluations are known, of a system and of conditions."""
+_WITHDRAWN = "Values of items that were withdrawn since are removed; the scores are those from before."
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +226,39 @@ def report_folder(what: str, report: str, *others: str) -> FolderKind:
 
 
 EVALUATION = report_folder("an evaluation", _REPORT, ITEMS)
+
+
+def withdraw_from_evaluation(folder: Path, dataset: str, tombstones: Tombstones, changes: FileChanges) -> None:
+    """Take the values of withdrawn items, and lists that name them, out of a stored evaluation, of conditions too.
+
+    Scores stay as they are, and the report says so.
+
+    Raises:
+        VttdataError: if a file of it is damaged, or cannot be written.
+    """
+    report = next((folder / name for name in EVALUATIONS if (folder / name).is_file()), None)
+    content = json.loads(read_description(folder, report.name)) if report is not None else {}
+    if report is None or {"signature", "signatures"}.isdisjoint(content) or content.get("dataset") != dataset:
+        changes.left.append((folder, f"is no evaluation on {dataset}"))
+        return
+    lines = (folder / ITEMS).read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not _is_withdrawn(json.loads(line), tombstones)]
+    for path in sorted(folder.glob("*.json")):
+        if path != report:
+            withdraw_from_protocol(path, dataset, tombstones, changes)
+    findings = content.setdefault("findings", [])
+    if len(kept) < len(lines) and _WITHDRAWN not in findings and changes.note(report, "changed"):
+        findings.append(_WITHDRAWN)
+        write_whole(report, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    if len(kept) < len(lines) and changes.note(folder / ITEMS, "changed"):
+        write_whole(folder / ITEMS, "".join(kept))
+
+
+def _is_withdrawn(row: JsonObject, tombstones: Tombstones) -> bool:
+    names = [str(row.get(name, "")) for name in ("item", "query", "source")]
+    # That of a caption is that of its clip and a number.
+    names += [name.rpartition("#")[0] for name in names]
+    return any(tombstones.covers(name, (*VIDEO, *ITEM)) for name in names)
 
 
 def check_folder(folder: Path, kind: FolderKind = EVALUATION) -> None:

@@ -18,9 +18,13 @@ from typing import IO, TextIO
 
 from vttdata.files.own_folder import FolderKind
 from vttdata.files.reading import file_sha256
+from vttdata.json_types import JsonObject
 
 CHECKSUMS = "vttdata-export.sha256"
 """Name of the checksum file, which marks a folder as an export; readable by ``sha256sum --check``."""
+
+# `sha256sum` passes over lines that begin so.
+_ABOUT = "# vttdata export "
 
 # The tokenizer of coco-caption (Stanford CoreNLP 3.4.1) reads one caption per line and starts a new line at each of
 # these characters, so that one inside a caption shifts all captions after it. Found by trying every control character.
@@ -88,16 +92,23 @@ def readme_text(title: str, paragraphs: Iterable[str], notes: Sequence[str]) -> 
 
 
 def _export_names(folder: Path) -> frozenset[str]:
-    text = (folder / CHECKSUMS).read_text(encoding="utf-8")
-    names = re.findall(r"^[0-9a-f]{64}  (.+)$", text, re.MULTILINE)
+    _, names = read_checksums(folder)
     return frozenset({CHECKSUMS, *names} if names else ())
 
 
 EXPORT = FolderKind("an export", CHECKSUMS, _export_names)
 
 
-def write_checksums(folder: Path) -> None:
-    """Write the SHA-256 of every file of an export."""
+def write_checksums(folder: Path, about: Mapping[str, object]) -> None:
+    """Write the SHA-256 of every file of an export, after a comment that says of what it is an export, and how."""
     paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     lines = (f"{file_sha256(folder / path)}  {path}\n" for path in paths)
-    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
+    (folder / CHECKSUMS).write_text("".join([f"{_ABOUT}{as_json(about)}\n", *lines]), encoding="utf-8", newline="\n")
+
+
+def read_checksums(folder: Path) -> tuple[JsonObject, dict[str, str]]:
+    """Return what an export is of, which one of an earlier version does not say, and name -> SHA-256 of its files."""
+    text = (folder / CHECKSUMS).read_text(encoding="utf-8")
+    found = re.match(re.escape(_ABOUT) + r"(\{.*\})\n", text)
+    digests = re.findall(r"^([0-9a-f]{64})  (.+)$", text, re.MULTILINE)
+    return json.loads(found[1]) if found else {}, {name: sha256 for sha256, name in digests}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,11 +11,12 @@ from vttdata.conditions import CONDITIONS
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.stimuli import read_conditions, read_stimuli
 from vttdata.errors import DescribeOSErrors, VttdataError
-from vttdata.export.files import EXPORT, as_json, readme_text, text_file, write_checksums
+from vttdata.export.files import CHECKSUMS, EXPORT, as_json, read_checksums, readme_text, text_file, write_checksums
 from vttdata.export.format import ExportRequest, Format, ShownClips, load_format
 from vttdata.export.formats import export_formats
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.files.output_file import link_file
+from vttdata.files.own_folder import FileChanges, check_own
 from vttdata.records import to_row
 
 
@@ -86,9 +88,42 @@ def export(
             notes = _write_task(chosen, request, about, limits)
         else:
             notes = _write_conditions(chosen, request, about, stimuli)
-        write_checksums(partial)
+        options = {"format": format, "config": config, "split": split, "every_caption": every_caption}
+        inputs = {"captions": captions is not None, "stimuli": stimuli is not None}
+        write_checksums(partial, {"dataset": reader.name, "version": reader.version, **options, **inputs})
         files = sorted(path.relative_to(partial).as_posix() for path in partial.rglob("*") if path.is_file())
     return Exported(out, tuple(files), tuple(dict.fromkeys(notes)))
+
+
+def withdraw_from_export(folder: Path, dataset: Path, version: str, changes: FileChanges) -> None:
+    """Write an export of a dataset again that is of another version than the dataset has, or will have.
+
+    One that was made with further files, whose places it does not know, is removed, as far as it is as it was written.
+
+    Raises:
+        VttdataError: if the folder holds other files, or cannot be written.
+    """
+    about, files = read_checksums(folder)
+    if about.get("dataset") != (name := DatasetReader(dataset).name):
+        changes.left.append((folder, f"does not say that it is an export of {name}"))
+    elif about["version"] == version:
+        return
+    elif about["captions"] or about["stimuli"]:
+        for name, sha256 in files.items():
+            changes.remove(folder, name, sha256)
+        is_kept = any((folder / name).exists() for name in files) and not changes.is_dry_run
+        if not is_kept and changes.note(folder / CHECKSUMS, "removed"):
+            (folder / CHECKSUMS).unlink()
+            for parent in sorted({parent for name in files for parent in Path(name).parents}, reverse=True):
+                with contextlib.suppress(OSError):
+                    # Only empty folders can be removed so.
+                    (folder / parent).rmdir()
+        changes.left.append((folder, f"was made with further files; vttdata export with --format {about['format']}"))
+    else:
+        check_own(folder, EXPORT)
+        options = {key: about[key] for key in ("config", "split", "every_caption")}
+        if changes.note(folder, "changed"):
+            export(dataset, about["format"], folder, **options)
 
 
 def _check_options(name: str, chosen: Format, captions: Path | None, every_caption: bool, stimuli: Path | None) -> None:

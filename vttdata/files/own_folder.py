@@ -6,11 +6,12 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from vttdata.errors import VttdataError
-from vttdata.files.reading import file_sha256
+from vttdata.files.reading import file_sha256, is_inside, links_out
 from vttdata.partial_file import partial_file
 
 # What file managers leave in every folder that somebody looks at.
@@ -33,6 +34,41 @@ class FolderKind:
     what: str
     marker: str
     names: Callable[[Path], Collection[str]]
+
+
+@dataclass(slots=True)
+class FileChanges:
+    """Files of vttdata that a request removes or changes, noted one by one; a dry run does nothing else.
+
+    Fields:
+        is_dry_run: only note them.
+        files: path and what becomes of it, in order.
+        left: path and why it stays, of files that a list names and that are not as it says.
+    """
+
+    is_dry_run: bool = False
+    files: list[tuple[Path, Literal["changed", "removed"]]] = field(default_factory=list)
+    left: list[tuple[Path, str]] = field(default_factory=list)
+
+    def note(self, path: Path, action: Literal["changed", "removed"]) -> bool:
+        """Note what becomes of a file that the caller wrote, and return whether it is to be done."""
+        self.files.append((path, action))
+        return not self.is_dry_run
+
+    def remove(self, folder: Path, name: str, sha256: str) -> None:
+        """Remove a file that a list in a folder of vttdata names with its checksum.
+
+        One that leads out of the folder, is a link, or was changed since, stays.
+        """
+        path = folder / name
+        if not os.path.lexists(path):
+            return
+        if not is_inside(name) or links_out(folder, path) or path.is_symlink() or not path.is_file():
+            self.left.append((path, "is not a file inside its folder"))
+        elif file_sha256(path) != sha256:
+            self.left.append((path, "was changed since it was written"))
+        elif self.note(path, "removed"):
+            path.unlink()
 
 
 def check_own(folder: Path, kind: FolderKind) -> None:

@@ -6,7 +6,6 @@ Answers are in the database ``answers.sqlite`` of the folder (`vttdata.people.st
 from __future__ import annotations
 
 import base64
-import contextlib
 import dataclasses
 import hashlib
 import hmac
@@ -16,7 +15,6 @@ import re
 import secrets
 import shlex
 import shutil
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +23,6 @@ from typing import Any
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.database_path import check_database_path
-from vttdata.files.output_file import write_whole
 from vttdata.files.reading import file_sha256
 from vttdata.ids import digest
 from vttdata.json_types import JsonObject
@@ -211,6 +208,7 @@ def write_campaign(
         "units_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "videos": [dataclasses.asdict(video) for video in videos],
         "notes": [note._asdict() for note in material.notes],
+        "datasets": list(material.datasets),
     }
     with DescribeOSErrors(f"{folder}: the campaign cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -258,7 +256,7 @@ def read_campaign(folder: Path) -> Campaign:
             raise VttdataError(
                 f"{folder}: its answers are in another database than {DATABASE}; copy them as docs/people.md shows."
             )
-        if hashlib.sha256(text.encode()).hexdigest() != content["units_sha256"]:
+        if hashlib.sha256(text.encode()).hexdigest() not in (content["units_sha256"], content.get("next_units_sha256")):
             raise VttdataError(f"{folder / UNITS}: changed since the campaign was made; answers would not fit.")
         task_class = load_task(content["task"])
         task = task_class(task_class.Settings(**content["task_settings"]))
@@ -280,47 +278,12 @@ def read_campaign(folder: Path) -> Campaign:
         {unit.unit: unit for unit in units},
         videos,
         secret,
-        _digest_of(content),
+        campaign_digest(content),
         tuple(notes),
     )
 
 
-def mend_campaign(folder: Path) -> None:
-    """Make a campaign whole again after items were taken out of its files: checksums, and the answers that are left.
-
-    Raises:
-        VttdataError: when no unit is left, or its files cannot be read or written.
-    """
-    try:
-        content = json.loads((folder / CAMPAIGN).read_text(encoding="utf-8"))
-        text = (folder / UNITS).read_text(encoding="utf-8")
-        content["units_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-        units = {unit["unit"]: {item["item"] for item in unit["items"]} for unit in map(json.loads, text.splitlines())}
-        pages = {str(video["page"]) for video in content["videos"]}
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise VttdataError(f"{folder}: the campaign cannot be mended ({type(error).__name__}: {error}).") from error
-    write_whole(folder / CAMPAIGN, json.dumps(content, indent=1))
-    for path in (folder / MEDIA).glob("*"):
-        if not any(page.endswith(path.name) for page in pages):
-            path.unlink()
-    database = folder / DATABASE
-    if not database.is_file():
-        return
-    try:
-        with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            answers = connection.execute("SELECT number, unit, item FROM answers").fetchall()
-            gone = [(number,) for number, unit, item in answers if item not in units.get(unit, ())]
-            connection.executemany("DELETE FROM answers WHERE number = ?", gone)
-            connection.execute("UPDATE campaign SET digest = ?", (_digest_of(content),))
-            connection.execute("COMMIT")
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.Error as error:
-        raise VttdataError(f"{database}: cannot be changed ({error}); stop the server of the campaign.") from error
-
-
-def _digest_of(content: JsonObject) -> str:
+def campaign_digest(content: JsonObject) -> str:
     """Return what the answers of a campaign belong to."""
     return digest([content["task"], content["task_settings"], content["units_sha256"]])
 

@@ -177,6 +177,7 @@ class Material:
         secret: of the campaign; whatever orders and names units depends on it, so that nobody can tell controls apart.
         address: ``http(s)`` URL of the videos with ``{video_id}`` in it; None where they are files.
         notes: what was left out or changed.
+        datasets: names of the datasets among what it is made from.
     """
 
     inputs: Sequence[str]
@@ -188,6 +189,7 @@ class Material:
     address: str | None = None
     secret: bytes = b""
     notes: list[Note] = field(default_factory=list)
+    datasets: Sequence[str] = ()
 
     def draw(self, *purpose: object) -> random.Random:
         """Return a generator that depends on the seed and a purpose only."""

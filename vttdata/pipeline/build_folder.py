@@ -36,6 +36,7 @@ from vttdata.pipeline.engine import Engine, StageCounts, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import JOURNAL, LOCK, Journal, locked, write_json
 from vttdata.pipeline.stage import AnyStage, Failed, Gathered, GatheringStage, In, Out, RecordTable, Rejected, Stage
+from vttdata.pipeline.withdrawn_results import PINS
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
 from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
@@ -49,8 +50,6 @@ T = TypeVar("T")
 _ROWS_PER_GROUP = 4096
 # Table of a recipe -> the key with the names of its columns, which says nothing about another table.
 _COLUMNS_OF = {"input": "columns", "captions.file": "captions.columns", "collect.manifest": "collect.columns"}
-# Beginning of the names of files of earlier splits, which may be in a build folder before the build.
-_PINS = "pins-"
 # Columns of rejects and failures after that of the id.
 _LOSS_COLUMNS = ["file", "reason", "detail"]
 _LIBRARIES = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
@@ -376,7 +375,7 @@ def make_build_folder(folder: Path) -> None:
         error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
         raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
     # A build whose first write failed leaves its lock alone.
-    is_new = all(name.startswith((LOCK, _PINS)) for name in names)
+    is_new = all(name.startswith((LOCK, PINS)) for name in names)
     if JOURNAL not in names and read_account(folder) is None and not is_new:
         raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
 
@@ -388,7 +387,7 @@ def write_pins(folder: Path, split_of: Mapping[str, str]) -> Path:
     """
     rows = [{"video_id": video_id, "split": split} for video_id, split in sorted(split_of.items())]
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    path = folder / f"{_PINS}{hashlib.sha256(text.encode()).hexdigest()[:8]}.jsonl"
+    path = folder / f"{PINS}{hashlib.sha256(text.encode()).hexdigest()[:8]}.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
     return path

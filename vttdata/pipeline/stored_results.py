@@ -29,6 +29,7 @@ from zlib import crc32
 import pydantic
 
 from vttdata.files.output_file import write_whole
+from vttdata.files.own_folder import FileChanges
 from vttdata.ids import canonical_json, digest
 from vttdata.json_types import JsonObject
 from vttdata.pipeline.stage import (
@@ -246,19 +247,28 @@ class PartStore(Generic[Out_co]):
             raise ValueError(f"{self.folder}: a part is damaged") from error
 
 
-def scrub_part(path: Path, is_gone: Callable[[str], bool]) -> bool:
-    """Replace a finished part by a log of its results that are not gone, and return whether any is.
+def remove_results(path: Path, is_gone: Callable[[object], bool], changes: FileChanges) -> None:
+    """Take results that are gone out of a finished part, or out of the log of a process.
 
-    A part with fewer results would not be that of its key, while the results of a log are found by those of the items.
+    A part with fewer results would not be that of its key, so that it becomes a log, whose results are found by the
+    keys of their items. Lines that were cut off count for nothing and go, too.
     """
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line[:11] != _CHECKSUM]
-    kept = [line for line in lines if not is_gone(line)]
-    if len(kept) < len(lines):
-        log = path.parent.with_name("items") / path.name
+    kept, total = [], 0
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True):
+        if line.startswith(_CHECKSUM):
+            continue
+        total += 1
+        with contextlib.suppress(ValueError):
+            if not is_gone(json.loads(line)):
+                kept.append(line)
+    if len(kept) == total:
+        return
+    log = path.parent.with_name("items") / path.name
+    if changes.note(log, "changed"):
         log.parent.mkdir(exist_ok=True)
         write_whole(log, "".join(kept))
+    if log != path and changes.note(path, "removed"):
         path.unlink()
-    return len(kept) < len(lines)
 
 
 class ItemResults(Generic[Out]):

@@ -7,6 +7,7 @@ bytes.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -19,7 +20,7 @@ from markupsafe import Markup
 from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
-from vttdata.files.own_folder import check_own
+from vttdata.files.own_folder import FileChanges, check_own
 from vttdata.json_types import JsonObject
 from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
 from vttdata.report import plots
@@ -55,6 +56,21 @@ _CAPTIONS = pa.schema({"video_id": pa.large_string(), "caption": pa.large_string
 
 @garbage_collection_paused()
 @arrow_memory_from_system()
+def remove_report(build: Path, changes: FileChanges) -> None:
+    """Remove the report of a build folder with the files beside it, as far as vttdata wrote them."""
+    page, beside = build / REPORT, build / f"{REPORT}.files"
+    try:
+        check_output_file(page, HTML)
+        check_own(beside, PAGE_FOLDER)
+    except VttdataError as error:
+        changes.left.append((page, str(error)))
+        return
+    if page.exists() and changes.note(page, "removed"):
+        page.unlink()
+    if beside.exists() and changes.note(beside, "removed"):
+        shutil.rmtree(beside)
+
+
 def write_report(folder: Path, out: Path | None = None, *, workers: int | None = None) -> Path:
     """Write the report of a build or dataset as one HTML file, and what does not fit into a folder beside it.
 

@@ -12,7 +12,7 @@ from tests.helpers.hub.built import build
 from tests.helpers.hub.server import Hub
 from tests.integration.hub.conftest import ROOT, Client
 from vttdata.compose.correct import correct_dataset
-from vttdata.compose.withdraw import WithdrawalRequest, plan_withdrawal, withdraw
+from vttdata.compose.withdraw import WithdrawalRequest, withdraw
 from vttdata.publish.hub import publish
 
 NAME = "vttdata/small"
@@ -41,7 +41,7 @@ def kept_on(hub: Hub) -> str:
 
 def test_no_revision_has_what_was_withdrawn_after_the_history_is_erased(hub: Hub, dataset: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
-    withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"])))
+    withdraw(dataset, WithdrawalRequest("takedown", ids=["v1"]))
     publish(dataset, NAME, endpoint=hub.url)
     repository = hub.store.find(NAME)
     assert set(repository.tags) == {"v1.0.0", "v2.0.0"}
@@ -58,7 +58,7 @@ def test_no_revision_has_what_was_withdrawn_after_the_history_is_erased(hub: Hub
 
 def test_the_published_card_names_no_withdrawn_row(hub: Hub, dataset: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
-    withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["beta-source"])))
+    withdraw(dataset, WithdrawalRequest("takedown", ids=["beta-source"]))
     publish(dataset, NAME, endpoint=hub.url)
     card = hub.store.read(NAME, "README.md").decode()
     assert "### 2.0.0, after 1.0.0" in card
@@ -67,7 +67,7 @@ def test_the_published_card_names_no_withdrawn_row(hub: Hub, dataset: Path) -> N
 
 def test_loading_an_older_version_names_what_was_withdrawn_since(hub: Hub, dataset: Path, client: Client) -> None:
     publish(dataset, NAME, endpoint=hub.url)
-    withdraw(plan_withdrawal(dataset, WithdrawalRequest("takedown", ids=["v1"])))
+    withdraw(dataset, WithdrawalRequest("takedown", ids=["v1"]))
     publish(dataset, NAME, endpoint=hub.url)
     program = f"from vttdata import load_dataset; load_dataset('{NAME}', revision='v{{}}', hub=True)"
     environment = client.environment(PYTHONPATH=str(ROOT))

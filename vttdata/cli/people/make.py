@@ -94,6 +94,8 @@ def command(
     """
     from vttdata.cli.people.invite import split_names
     from vttdata.compose.input_captions import read_input
+    from vttdata.dataset.manifest import read_dataset_manifest
+    from vttdata.load.local_builds import dataset_in
     from vttdata.load.output_folder import check_output
     from vttdata.people.campaign import make_campaign
     from vttdata.people.store import Store
@@ -120,6 +122,7 @@ def command(
 
         return {name: path for where in folders for name, path in locate_videos(where, wanted).items()}
 
+    made_from = [folder for name in (*inputs, captions) if name and (folder := dataset_in(Path(name))) is not None]
     material = Material(
         inputs,
         locate,
@@ -128,6 +131,7 @@ def command(
         columns,
         seed,
         address,
+        datasets=[str(read_dataset_manifest(folder)["name"]) for folder in made_from],
     )
     campaign = make_campaign(out, task, material, settings, workers=len(names))
     for note in material.notes:

@@ -1,0 +1,353 @@
+"""Withdrawals change what vttdata wrote, list it beforehand, and leave everything else as it is."""
+
+from __future__ import annotations
+
+import base64
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc
+import pytest
+
+from tests.compose.test_withdraw import NAMES, TEXTS, build_official, official_files, rows_of, without
+from tests.helpers.hub.built import build, build_foils
+from tests.helpers.kill_points import kill_at
+from tests.helpers.traces import find_traces
+from vttdata.compose.correct import correct_dataset
+from vttdata.compose.withdraw import WithdrawalReport, WithdrawalRequest, withdraw
+from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset.manifest import find_damage, read_dataset_manifest
+from vttdata.dataset.protocol_file import Protocol, read_protocol_file
+from vttdata.dataset.tombstones import read_tombstones, withdrawal_journal
+from vttdata.errors import VttdataError
+from vttdata.export import export
+from vttdata.records import Caption, Clip, Fingerprint, Source
+from vttdata.report.build_report import write_report
+
+FACTS = {"reason": "wrong", "who": "ann", "date": "2026-11-27", "field": "captions.caption"}
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return build(tmp_path / "small", TEXTS, sources=NAMES, media=tmp_path / "cut")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def write_errata(path: Path, name: str, old: str, new: str) -> Path:
+    path.write_text(json.dumps(FACTS | {"id": name, "old": old, "new": new}) + "\n")
+    return path
+
+
+def test_a_cache_with_the_same_caption_stays_and_is_named(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import datasets
+
+    cache = tmp_path / "cache"
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(cache))
+    folder = cache / "other/default/0.0.0/abc"
+    folder.mkdir(parents=True)
+    table = pa.table({"text": [TEXTS[1], "another text"]})
+    with pa.ipc.new_stream(folder / "other-train.arrow", table.schema) as stream:
+        stream.write_table(table)
+    (folder / "embeddings.npy").write_bytes(b"\x93NUMPY")
+    before = contents(cache)
+    report = withdraw(dataset, WithdrawalRequest(ids=["v1"]))
+    assert contents(cache) == before
+    assert [(trace.path, trace.command) for trace in report.traces] == [(folder, f"rm -r {folder}")]
+
+
+def test_what_a_journal_found_beside_data_says_is_not_done(dataset: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("a word\n")
+    (other / "word.mp4").write_bytes(b"film")
+    before, rows = contents(other), rows_of(dataset)
+    planned = {"dataset": str(dataset), "version": "2.0.0", "names": ["word"], "texts": [], "further": [str(other)]}
+    numbers = dict.fromkeys(("requested", "copies", "clips", "captions"), 1)
+    withdrawal_journal(dataset).write_text(json.dumps(planned | numbers | {"tombstones": []}))
+    with pytest.raises(VttdataError, match="interrupted before it changed anything"):
+        withdraw(dataset, WithdrawalRequest())
+    withdraw(dataset, WithdrawalRequest(ids=["v1"]))
+    assert contents(other) == before
+    assert rows_of(dataset) == without(rows, {"v1"}, {"beta-source"})
+    assert not withdrawal_journal(dataset).exists()
+
+
+def test_a_file_of_others_stays_and_its_lines_are_listed(dataset: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "train.py").write_text("import os\nVIDEO = 'beta-source.mp4'\n")
+    (notes / "answers.csv").write_text(f'id,text\nv0,x\nv1,y\nv2,"{TEXTS[1]}"\n')
+    (notes / "beta-source.mp4").write_bytes(b"their own film")
+    (notes / "paper.docx").write_bytes(b"PK\0\0beta-source\0")
+    (notes / "fine.txt").write_text("nothing here\n")
+    before = contents(notes)
+    request = WithdrawalRequest(ids=["v1"], also=[notes])
+    dry = withdraw(dataset, request, dry_run=True)
+    report = withdraw(dataset, request)
+    assert contents(notes) == before
+    assert report.traces == dry.traces
+    # Other tests have prepared tables with the same captions.
+    traces = [trace for trace in report.traces if trace.path.is_relative_to(notes)]
+    assert {(trace.path.name, trace.where) for trace in traces} == {
+        ("train.py", "line 2"),
+        ("answers.csv", "line 3, 4"),
+        ("beta-source.mp4", "name"),
+        ("paper.docx", "content"),
+    }
+    for trace in traces:
+        assert os.system(trace.command) == 0
+    assert {name: content.decode() for name, content in contents(notes).items()} == {
+        "train.py": "import os\n",
+        "answers.csv": "id,text\nv0,x\n",
+        "fine.txt": "nothing here\n",
+    }
+
+
+def test_a_dry_run_lists_what_then_changes(tmp_path: Path) -> None:
+    dataset = build_official(official_files(tmp_path / "files"), tmp_path / "out")
+    folder = tmp_path / "out"
+    write_report(folder)
+    export(dataset, "jsonl", tmp_path / "exported")
+    Protocol("mine", {"test": ["video2", "video4"], "one": ["video2"]}).write(tmp_path / "mine.json")
+    request = WithdrawalRequest(ids=["video2"], also=[tmp_path / "exported", tmp_path / "mine.json"])
+    before = contents(tmp_path)
+    dry = withdraw(folder, request, dry_run=True)
+    assert contents(tmp_path) == before
+    report = withdraw(folder, request)
+    assert dry.changes.files == report.changes.files
+    after = contents(tmp_path)
+    changed = {tmp_path / name for name in {*before, *after} if before.get(name) != after.get(name)}
+    listed = {path for path, _ in report.changes.files}
+    assert all(not listed.isdisjoint((path, *path.parents)) for path in changed)
+    # A folder stands for what is in it.
+    assert all(path in changed or any(path in each.parents for each in changed) for path in listed)
+    gone = ["video2", "video3", "abcdefgh001"]
+    texts = [f"sentence {m} about the clip of number {n}" for n in (2, 3) for m in (0, 1)]
+    assert not [each for name in ("out", "exported") for each in find_traces(tmp_path / name, gone, texts)]
+    write_report(folder)
+    assert withdraw(folder, WithdrawalRequest()).changes.files == []
+    assert (folder / "report.html").exists()
+    protocol = read_protocol_file(tmp_path / "mine.json")
+    assert protocol.splits == {"test": ["video4"], "one": []}
+
+
+def test_what_states_another_dataset_is_left(dataset: Path, tmp_path: Path) -> None:
+    other = build(tmp_path / "other", TEXTS, sources=NAMES, name="me/other")
+    export(other, "jsonl", tmp_path / "exported")
+    Protocol("theirs", {"test": ["v1", "v2"]}, {"dataset": "me/other"}).write(tmp_path / "theirs.json")
+    also = [tmp_path / "exported", tmp_path / "theirs.json"]
+    before = [contents(tmp_path / "exported"), also[1].read_bytes()]
+    report = withdraw(dataset, WithdrawalRequest(ids=["v1"], also=also))
+    assert [contents(tmp_path / "exported"), also[1].read_bytes()] == before
+    assert [path for path, _ in report.changes.left] == also
+
+
+def test_a_list_names_nothing_outside_its_folder(dataset: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim.txt"
+    victim.write_text("beta-source\n")
+    path = dataset / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["files"]["../victim.txt"] = {"sha256": "0" * 64, "bytes": 12}
+    path.write_text(json.dumps(manifest))
+    before = contents(tmp_path)
+    with pytest.raises(VttdataError, match=r"\.\./victim.txt is missing or leads out"):
+        withdraw(dataset, WithdrawalRequest(ids=["v1"]))
+    assert contents(tmp_path) == before
+
+
+def repeat_until_done(change: Callable[[], object]) -> None:
+    while True:
+        try:
+            change()
+        except VttdataError as error:
+            if "another" not in str(error):
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+def run_at_once(*changes: Callable[[], object]) -> None:
+    """Run functions in processes of their own at the same time, each until no other one is in its way."""
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=repeat_until_done, args=(change,)) for change in changes]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * len(processes)
+
+
+@pytest.mark.not_on("win32", "darwin")
+def test_two_at_once_lose_nothing(dataset: Path, tmp_path: Path) -> None:
+    before = rows_of(dataset)
+    run_at_once(*(partial(withdraw, dataset, WithdrawalRequest(ids=[name])) for name in ("v0", "v1")))
+    tombstones = read_tombstones(dataset)
+    assert all(tombstones.covers(name) for name in ("v0", "v1", "alpha", "beta-source"))
+    assert rows_of(dataset) == without(before, {"v0", "v1"}, {"alpha", "beta-source"})
+    assert read_dataset_manifest(dataset)["version"] == "3.0.0"
+    shutil.rmtree(dataset)
+    build(dataset, TEXTS, sources=NAMES)
+    errata = [write_errata(tmp_path / f"{n}.jsonl", f"v{n}#1", TEXTS[n], f"text {n}") for n in (0, 2)]
+    run_at_once(*(partial(correct_dataset, dataset, path) for path in errata))
+    assert read_dataset_manifest(dataset)["version"] == "3.0.0"
+    texts = {row["video_id"]: row["caption"] for _, row in rows_of(dataset)["captions"]}
+    assert texts == {"v0": "text 0", "v1": TEXTS[1], "v2": "text 2", "v3": TEXTS[3]}
+
+
+def test_what_a_value_names_beside_it_stays(tmp_path: Path) -> None:
+    """An address of several sources, a question's id that is also that of a clip, an annotator called like a clip."""
+    clips = [Clip(f"{n}", f"s{n}", 0.0, 9.0, None, None, None, split="test") for n in range(3)]
+    captions = [Caption(f"{n}", 1, f"text of clip {n} here", annotator="0" if n else "x") for n in range(3)]
+    url = "https://example.org/list"
+    sources = [Source(f"s{n}", f"s{n}.mp4", "listed", str(n) * 64, 9, url=url) for n in range(3)]
+    metadata = Metadata("me/small", licence="mit")
+    dataset = tmp_path / "d"
+    write_dataset(dataset, clips=clips, captions=captions, sources=sources, metadata=metadata, media=None)
+    before = rows_of(dataset)
+    withdraw(dataset, WithdrawalRequest(ids=["0"]))
+    assert rows_of(dataset) == without(before, {"0"}, {"s0"})
+
+
+@pytest.mark.parametrize("keep_copies", [False, True])
+def test_edited_copies_stay_on_request(tmp_path: Path, keep_copies: bool) -> None:
+    fingerprint = Fingerprint("halves-2", base64.b64encode(random.Random(7).randbytes(1600)).decode())
+    clips = [Clip(f"c{n}", f"s{n}", 0.0, 9.0, None, None, None, split="test") for n in range(3)]
+    sources = [
+        Source(f"s{n}", f"s{n}.mp4", "listed", str(n) * 64, 9, fingerprint=fingerprint if n < 2 else None)
+        for n in range(3)
+    ]
+    dataset, metadata = tmp_path / "d", Metadata("me/small", licence="mit")
+    write_dataset(dataset, clips=clips, captions=[], sources=sources, metadata=metadata, media=None)
+    report = withdraw(dataset, WithdrawalRequest(ids=["c0"], keep_copies=keep_copies))
+    assert report.copies == (not keep_copies)
+    left = {row["video_id"] for _, row in rows_of(dataset)["clips"]}
+    assert left == ({"c1", "c2"} if keep_copies else {"c2"})
+    # By a fingerprint, the next build would refuse the copy.
+    assert bool(read_tombstones(dataset).fingerprints) == (not keep_copies)
+
+
+def test_a_clip_without_a_source_is_counted(tmp_path: Path) -> None:
+    foils = build_foils(tmp_path / "foils")
+    report = withdraw(foils, WithdrawalRequest(ids=["v1"]))
+    assert (report.requested, report.clips) == (1, 1)
+    assert {row["video_id"] for _, row in rows_of(foils)["foils"]} == {"v0", "v2"}
+
+
+def test_what_was_forgotten_is_named_later(dataset: Path, tmp_path: Path) -> None:
+    """A set of foils has tombstones of its own, with another salt, and keeps them."""
+    foils = build_foils(tmp_path / "foils")
+    withdraw(foils, WithdrawalRequest(ids=["v2"]))
+    withdraw(dataset, WithdrawalRequest(ids=["v1"]))
+    for _ in range(2):
+        withdraw(dataset, WithdrawalRequest(also=[foils]))
+        assert {row["video_id"] for _, row in rows_of(foils)["foils"]} == {"v0"}
+        assert read_dataset_manifest(foils)["version"] == "3.0.0"
+        assert find_damage(foils) == []
+        tombstones = read_tombstones(foils)
+        assert [tombstones.covers(name) for name in ("v0", "v1", "v2")] == [False, True, True]
+
+
+@pytest.mark.not_on("win32")
+@pytest.mark.parametrize("seed", range(2))
+def test_no_sequence_of_changes_loses_one(tmp_path: Path, seed: int) -> None:
+    """Withdrawals, corrections, builds and kills in any order: what went stays away, and all else is there."""
+    draw = random.Random(seed)
+    files, out = official_files(tmp_path / "files"), tmp_path / "out"
+    dataset = build_official(files, out)
+    gone: set[int] = set()
+    texts: dict[str, str] = {}
+
+    def call(action: Callable[[], object]) -> None:
+        if draw.random() < 0.5:
+            kill_at(draw.randrange(1, 60), action)
+        action()
+
+    version = 1
+    for number in range(4):
+        pairs = sorted({0, 1, 2, 3} - gone)
+        what = draw.choice(["withdraw", "withdraw", "correct", "build"])
+        if what == "withdraw" and len(pairs) > 1:
+            pair = draw.choice(pairs)
+            call(lambda pair=pair: withdraw(out, WithdrawalRequest(ids=[f"video{2 * pair}"])))
+            gone.add(pair)
+            version += 1
+        elif what == "correct":
+            name = f"video{2 * draw.choice(pairs)}"
+            old = texts.get(name, f"sentence 0 about the clip of number {name[5:]}")
+            table = write_errata(
+                tmp_path / f"{number}.jsonl", f"{name}#{10 * int(name[5:])}", old, f"correction {number} of {name}"
+            )
+            correct_dataset(out, table)
+            texts[name] = f"correction {number} of {name}"
+            version += 1
+        else:
+            call(lambda number=number: build_official(files, out, description=f"Build {number}."))
+        rows = rows_of(dataset)
+        assert {row["video_id"] for _, row in rows["clips"]} == {f"video{n}" for n in range(8) if n // 2 not in gone}, (
+            seed,
+            number,
+            what,
+        )
+        first = {row["video_id"]: row["captions"][0] for _, row in rows["clips"]}
+        assert {name: first[name] for name in texts if name in first} == {
+            name: text for name, text in texts.items() if name in first
+        }
+        assert read_dataset_manifest(dataset)["version"] == f"{version}.0.0"
+        assert find_damage(dataset) == []
+        ids = [f"video{n}" for n in range(8) if n // 2 in gone]
+        assert not list(find_traces(out, ids))
+
+
+def test_files_of_others_keep_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """500 files that mention names and captions, beside everything and in the build folder, through all commands."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("VTTDATA_HOME", str(home / ".cache/vttdata"))
+    files, out = official_files(tmp_path / "files"), home / "work/out"
+    home.mkdir()
+    dataset = build_official(files, out)
+    draw = random.Random(5)
+    suffixes = [".txt", ".csv", ".json", ".jsonl", ".mp4", ".py", ".html", ".npy", ".md", ".sqlite", ".arrow", ".zip"]
+    places = ["", "work", "work/out", "work/out/stages", "work/notes", ".cache/vttdata", "Videos/videos"]
+    theirs = set()
+    for number in range(500):
+        folder = home / draw.choice(places)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = draw.choice([f"notes{number}", f"video2-{number}", f"{number}"]) + draw.choice(suffixes)
+        lines = ["video2", "sentence 0 about the clip of number 2", '{"video_id": "video3"}', "nothing", "abcdefgh001"]
+        (folder / name).write_text("\n".join(draw.choices(lines, k=4)))
+        theirs.add(folder / name)
+    (home / "Videos/videos/video2.mp4").write_bytes(b"their own")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in theirs}
+    export(dataset, "jsonl", home / "work/exported")
+    correct_dataset(
+        out,
+        write_errata(tmp_path / "e.jsonl", "video0#0", "sentence 0 about the clip of number 0", "a corrected sentence"),
+    )
+    request = WithdrawalRequest(ids=["video2"], also=[home / "work/exported", home / "work/notes"])
+    report = withdraw(out, request)
+    write_report(out, home / "page.html")
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in theirs} == before
+    assert (home / "Videos/videos/video2.mp4").read_bytes() == b"their own"
+    mentioned = {trace.path for trace in report.traces if trace.path.is_relative_to(home)}
+    # Of videos, only names are looked at.
+    named = {
+        path
+        for path in theirs
+        if (path.is_relative_to(out) or path.is_relative_to(home / "work/notes")) and path.suffix != ".mp4"
+    }
+    assert {path for path in named if b"video2" in before[path][0]} <= mentioned <= named | {out / "build.json"}
+    assert isinstance(report, WithdrawalReport)
