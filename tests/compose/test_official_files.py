@@ -57,6 +57,16 @@ def test_first_download_says_what_from_where_how_much_and_under_which_terms(serv
     assert len(server.requests) == 4
 
 
+def test_password_of_a_mirror_is_not_printed(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VTTDATA_MIRROR", server.url("/mirror", host="me:hunter2@127.0.0.1"))
+    server.files.clear()
+    said: list[str] = []
+    with pytest.raises(VttdataError) as refused:
+        fetch_files(origins_named("lab"), said.append)
+    assert f"http://127.0.0.1:{server.server_port}/mirror" in said[0]
+    assert "hunter2" not in said[0] + str(refused.value)
+
+
 def test_build_without_annotations_is_the_one_with_them(
     server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

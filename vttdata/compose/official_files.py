@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from vttdata.errors import DescribeOSErrors, VttdataError, list_choices
+from vttdata.files.addresses import without_secrets
 from vttdata.files.downloads import DownloadStore, OriginFile, UnreachableError
 from vttdata.files.output_file import link_file, make_output_folder, write_whole
 from vttdata.files.reading import file_sha256
@@ -74,7 +75,7 @@ def fetch_files(
         count = "1 file" if len(missing) == 1 else f"{len(missing)} files"
         more = f" and {unknown} of unknown size" if unknown else ""
         hosts = dict.fromkeys(urllib.parse.urlsplit(address).netloc for file in missing for address in file.addresses)
-        places = [store.mirror] if store.mirror else []
+        places = [without_secrets(store.mirror)] if store.mirror else []
         places += [] if store.offline else [", ".join(hosts)]
         if places:
             note(

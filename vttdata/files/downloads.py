@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from vttdata.errors import VttdataError, halt_on_disk_errors
+from vttdata.files.addresses import hide_secrets
 from vttdata.files.file_lock import wait_for_lock
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import file_sha256
@@ -487,4 +488,4 @@ def _short(error: BaseException) -> str:
     while reason.args and isinstance(reason.args[-1], BaseException):
         reason = reason.args[-1]
     inner = getattr(reason, "reason", None)
-    return " ".join(str(inner if isinstance(inner, BaseException) else reason).split())[-160:]
+    return hide_secrets(" ".join(str(inner if isinstance(inner, BaseException) else reason).split()))[-160:]
