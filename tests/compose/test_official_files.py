@@ -200,15 +200,6 @@ def test_files_that_the_user_names_are_read_instead(server: FileServer) -> None:
     assert server.requests == []
 
 
-def test_card_says_that_a_digest_was_not_known(server: FileServer, tmp_path: Path) -> None:
-    path = tmp_path / "plugins" / "origins" / "lab.yaml"
-    origins = yaml.safe_load(path.read_text())
-    origins["places"][0]["files"]["test.csv"] = {}
-    path.write_text(yaml.safe_dump(origins))
-    card = (build("lab", execution=Execution(1), messages=Messages(quiet=True)).dataset / "README.md").read_text()
-    assert "Tiny. No SHA-256 was known beforehand of test.csv" in card
-
-
 class TestConsent:
     @pytest.fixture(autouse=True)
     def _consent(self, consent: None) -> None:

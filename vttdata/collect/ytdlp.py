@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp_program import EXTERNAL, NOT_PUBLIC, RETRY_AFTER
+from vttdata.collect.ytdlp_program import EXTERNAL, RETRY_AFTER
 from vttdata.errors import VttdataError
 from vttdata.files.addresses import ADDRESS, hide_secrets
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
+from vttdata.public_hosts import NOT_PUBLIC
 from vttdata.subprocesses import Completed, run
 
 _PROGRAM = Path(__file__).with_name("ytdlp_program.py")
