@@ -19,6 +19,7 @@ from tests.helpers.session_files import make_once
 from vttdata.compose.correct import correct_dataset
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.errors import VttdataError
+from vttdata.load.local_builds import remember_settings
 
 SETTINGS = ["name=me/street", "filter.min_seconds=1", "clips.min_seconds=1", "clips.max_seconds=4.5", "media.height=64"]
 SETTINGS += ["filter.max_frozen=1.0", "clips.per_source=1", "language=en", "split.ratios={train: 0.5, test: 0.5}"]
@@ -86,6 +87,7 @@ def project(captioned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     folder = tmp_path / "project"
     moved = (folder / "street/build.json").read_text().replace(str(captioned), str(folder))
     (folder / "street/build.json").write_text(moved)
+    remember_settings(json.loads(moved)["settings"])
     assert len(rows(folder / "street", "captions")) == 15
     return folder
 

@@ -32,6 +32,7 @@ from vttdata.load.local_builds import (
     find_build,
     read_account,
     register_build,
+    remember_settings,
 )
 from vttdata.load.lookup import find_dataset
 from vttdata.pipeline.build_folder import (
@@ -40,6 +41,7 @@ from vttdata.pipeline.build_folder import (
     given_secrets,
     load_stored_recipe,
     open_build,
+    stored_settings,
     write_pins,
 )
 from vttdata.pipeline.engine import Engine, StageCounts
@@ -165,6 +167,7 @@ def build(
         refuse_unfinished(run.dataset)
         (folder / STAMP).unlink(missing_ok=True)
         register(folder, loaded.recipe.name, note)
+        remember_settings(stored_settings(loaded, folder))
         try:
             with warn_if_rows_changed(run.dataset, note):
                 loaded.builder.build(loaded.recipe, run)
