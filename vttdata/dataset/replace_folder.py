@@ -47,7 +47,7 @@ def replace_folder(folder: Path, kind: FolderKind = DATASET) -> Iterator[Path]:
             stack.enter_context(hold_lock(folder.with_name(f".{folder.name}.lock"), temporary=True))
         except LockHeldError as error:
             raise VttdataError(
-                f"{folder}: another command is writing it; wait for it or choose another folder."
+                f"{folder}: another command is writing it; wait for it or choose another folder{error.advice}."
             ) from error
         if old.exists() and not folder.exists():
             old.rename(folder)

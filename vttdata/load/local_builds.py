@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.file_lock import is_held, read_owner
+from vttdata.files.file_lock import is_held
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import read_description
 from vttdata.ids import digest, is_dataset_name
@@ -221,12 +221,7 @@ def build_in(folder: Path, name: str | None = None) -> LocalBuild | None:
 
 def is_locked(folder: Path) -> bool:
     """Return True if a build is at work in a folder."""
-    try:
-        return is_held(folder / ".lock")
-    except OSError:
-        # Who may not write there, or has a disk without locks, is told by the file that names the process.
-        owner = read_owner(folder / ".lock.owner")
-        return owner is not None and not owner.has_ended()
+    return is_held(folder / ".lock")
 
 
 def _settings_entry(settings: dict[str, Any]) -> Path:
