@@ -63,7 +63,8 @@ class Execution:
         ray_address: ``HOST:PORT`` of the Ray cluster for the engine ``ray``, or ``auto`` on one of its nodes; by
             default that in ``RAY_ADDRESS``, without which a private Ray runs on this machine.
         retry_failed: Process items again that failed for a reason that may have gone.
-        force: Look at everything, though nothing seems to have changed since the build was finished.
+        force: Look at everything, though nothing seems to have changed since the build was finished, and compare the
+            content of every file with its checksum.
     """
 
     workers: int | None = None
@@ -160,6 +161,7 @@ def build(
         executor,
         messages.on_stage_done,
         retry_failed=execution.retry_failed,
+        force=execution.force,
         quiet=messages.quiet,
         replace=allow.earlier_build,
         allow_caption_loss=allow.captions,

@@ -306,6 +306,7 @@ def open_build(
     on_stage_done: Callable[[JsonObject], None],
     *,
     retry_failed: bool = False,
+    force: bool = False,
     quiet: bool = False,
     replace: bool = False,
     allow_caption_loss: bool = False,
@@ -318,6 +319,7 @@ def open_build(
         executor: runs the items of stages.
         on_stage_done: is called with each finished stage's entry of ``build.json``.
         retry_failed: process items again that failed for a reason that may have gone.
+        force: compare the content of all files that earlier results are about.
         quiet: show no progress.
         replace: take over a folder that holds the build of another recipe or name.
         allow_caption_loss: see `Build`.
@@ -338,7 +340,7 @@ def open_build(
         before = account.read_bytes() if account.is_file() else None
         journal = Journal(folder / JOURNAL)
         journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
-        engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
+        engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet, force=force)
         build = Build(folder, loaded, engine, journal, on_stage_done, allow_caption_loss=allow_caption_loss)
         executor.prepare(folder / JOURNAL)
         try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import MediaError
+from vttdata.files.reading import file_sha256
 from vttdata.ids import clip_id
 from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
@@ -340,8 +341,9 @@ class Cut(Stage[SourceClip, Clip]):
         yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 
     def intact(self, record: Clip) -> bool:
-        """Return whether the clip's file exists in its full size."""
+        """Return whether the clip's file is the one that was written."""
         if record.media is None:
             return False
         path = self.folder / Path(record.media.video).name
-        return path.is_file() and path.stat().st_size == record.media.bytes
+        is_whole = path.is_file() and path.stat().st_size == record.media.bytes
+        return is_whole and file_sha256(path) == record.media.sha256
