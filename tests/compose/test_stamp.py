@@ -201,3 +201,29 @@ def test_list_which_may_name_further_files_is_looked_at_each_time(stamped: Path,
         done = build(tmp_path / "out", *settings, recipe="own-list")
         assert (done.returncode, UNCHANGED in done.stderr) == (0, False), done.stderr
     assert not (tmp_path / "out" / STAMP).exists()
+
+
+def test_all_damaged_files_of_a_build_are_named_or_made_again_at_once(stamped: Path, tmp_path: Path) -> None:
+    out = stamped / "out"
+    expected = {path: path.read_bytes() for path in out.glob("dataset/**/*.*")}
+    tables = sorted(out.glob("stages/*/rejected.parquet"))
+    features = sorted(out.glob("**/*.npz"))
+    assert len(features) == 3
+    for path in (*tables, *features, *out.glob("**/*.mp4")):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 3 : len(content) // 3 + 40] = bytes(40)
+        path.write_bytes(content)
+    done = run("rejects", str(out))
+    assert done.returncode == 2
+    assert f"'vttdata build {out} --force' writes the tables of all stages again" in done.stderr
+    assert run("build", str(out), "--force", "--quiet").returncode == 0
+    assert run("rejects", str(out)).returncode == 0
+    assert {path: path.read_bytes() for path in expected} == expected
+    manifest = out / "dataset" / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"files"', b'"fi\0es"'))
+    done = run("build", str(out), "--quiet")
+    assert done.returncode == 2
+    assert "or move this one away, if it is yours: its manifest.json is damaged" in done.stderr
+    (out / "dataset").rename(tmp_path / "away")
+    assert run("build", str(out), "--quiet").returncode == 0
+    assert {path: path.read_bytes() for path in expected} == expected

@@ -79,5 +79,5 @@ def link_or_copy(original: Path, target: Path, sha256: str) -> None:
     with DescribeOSErrors(f"{original}: the clip's file cannot be read"):
         found = file_sha256(original)
     if found != sha256:
-        raise VttdataError(f"{original}: the clip's content has changed; delete the file and build again.")
+        raise VttdataError(f"{original}: the clip's content has changed; build again.")
     link_file(original, target)

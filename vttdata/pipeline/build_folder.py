@@ -246,6 +246,9 @@ class Build:
             self.files |= {
                 clip.video_id: self.files.get(clip.source_id, "") for clip in table if isinstance(clip, Clip)
             }
+        if self.engine.force:
+            # Tables without it are written.
+            (folder / "stage.json").unlink(missing_ok=True)
         write_tables(table, folder, self.files)
         self.tables.append(table)
         self.tallies.append(table.tally)

@@ -75,7 +75,7 @@ def _open(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
         with np.load(path, allow_pickle=False) as arrays:
             yield arrays
     except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        facts = f"the features in {path.name} cannot be read; delete {path} and build again."
+        facts = f"the features in {path} cannot be read; building again with --force makes all that are damaged again."
         raise UnavailableError("io_error", facts) from error
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.errors import MediaError
+from vttdata.errors import MediaError, UnavailableError
 from vttdata.files.reading import file_sha256
 from vttdata.ids import clip_id
 from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
@@ -151,6 +151,14 @@ class MeasureSources(FileStage[Source]):
     def intact(self, record: Source) -> bool:
         """Return whether the source's features exist."""
         return features_path(self.features, record).is_file()
+
+    def unchanged(self, record: Source) -> bool:
+        """Return whether the source's features can be read."""
+        try:
+            load_features(features_path(self.features, record))
+        except UnavailableError:
+            return False
+        return True
 
 
 @dataclass(frozen=True)
