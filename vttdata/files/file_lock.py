@@ -101,8 +101,10 @@ def _system_lock(path: Path, *, temporary: bool = False) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def wait_for_lock(path: Path, on_wait: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Hold the lock of a file, which is removed at the end; while another process holds it, wait at most so long.
+def wait_for_lock(
+    path: Path, on_wait: Callable[[], None], seconds: float, *, temporary: bool = True, named: bool = False
+) -> Iterator[None]:
+    """Hold a lock as `hold_lock` does; while another process holds it, wait at most so long.
 
     `on_wait` is called once when there is something to wait for.
 
@@ -114,7 +116,7 @@ def wait_for_lock(path: Path, on_wait: Callable[[], None], seconds: float) -> It
     with contextlib.ExitStack() as stack:
         while True:
             try:
-                stack.enter_context(hold_lock(path, temporary=True))
+                stack.enter_context(hold_lock(path, temporary=temporary, named=named))
                 break
             except LockHeldError as error:
                 if time.monotonic() >= until:

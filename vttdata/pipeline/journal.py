@@ -35,14 +35,14 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a build folder; it is released when the process ends, however it ends.
 
     Raises:
-        VttdataError: when another build holds it.
+        VttdataError: when another build, or a publication, holds it.
     """
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(hold_lock(folder / LOCK, named=True))
         except LockHeldError as error:
             raise VttdataError(
-                f"{folder}: another build ({error.owner}) is at work here; wait for it{error.advice}."
+                f"{folder}: another command ({error.owner}) is at work here; wait for it{error.advice}."
             ) from error
         yield
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
-from vttdata.errors import HaltError, VttdataError
+from vttdata.errors import HaltError, VttdataError, VttdataWarning
+from vttdata.files.file_lock import wait_for_lock
 from vttdata.files.output_file import link_file
 from vttdata.ids import is_dataset_name
 from vttdata.publish.hub_requests import (
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _TABLE_SUFFIX = ".parquet"
+# Of the patience with a build at work.
+_MAX_WAIT_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,27 +134,46 @@ def plan_publication(
             f"'{repo_id}' is not a name on the Hub; use owner/name, each of at most 96 letters, digits, '.', '_' and "
             "'-', with neither '.' nor '-' at its ends, and without '--' and '..'."
         )
-    manifest = check_dataset(dataset, allow_incomplete=allow_incomplete)
-    version = manifest["version"]
-    if tag is not None and tag.removeprefix("v") != version:
-        raise VttdataError(
-            f"{dataset}: has version {version}, not {tag}; {build_again('version', tag.removeprefix('v'))}."
-        )
     from vttdata.hub_timeout import limit_hub_waits
 
-    api = connect(endpoint, needs_token=not dry_run)
-    if not api.token:
-        yield make_plan(dataset, repo_id, None, None, private=private), api
-        return
-    with limit_hub_waits(repo_id), tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
-        with _explain_errors(repo_id, api):
-            remote = read_remote(api, repo_id)
-            if remote is not None and private and not remote.private:
-                raise VttdataError(f"'{repo_id}' exists and is public; make it private in its settings on the Hub.")
-            previous = _download_previous(api, repo_id, remote, dataset, Path(folder)) if remote is not None else None
-        plan = make_plan(dataset, repo_id, remote, previous, private=private)
-        with _explain_errors(repo_id, api):
-            yield plan, api
+    with _build_at_rest(dataset):
+        manifest = check_dataset(dataset, allow_incomplete=allow_incomplete)
+        version = manifest["version"]
+        if tag is not None and tag.removeprefix("v") != version:
+            raise VttdataError(
+                f"{dataset}: has version {version}, not {tag}; {build_again('version', tag.removeprefix('v'))}."
+            )
+        api = connect(endpoint, needs_token=not dry_run)
+        if not api.token:
+            yield make_plan(dataset, repo_id, None, None, private=private), api
+            return
+        with limit_hub_waits(repo_id), tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
+            with _explain_errors(repo_id, api):
+                remote = read_remote(api, repo_id)
+                if remote is not None and private and not remote.private:
+                    raise VttdataError(f"'{repo_id}' exists and is public; make it private in its settings on the Hub.")
+                previous = (
+                    _download_previous(api, repo_id, remote, dataset, Path(folder)) if remote is not None else None
+                )
+            plan = make_plan(dataset, repo_id, remote, previous, private=private)
+            with _explain_errors(repo_id, api):
+                yield plan, api
+
+
+@contextlib.contextmanager
+def _build_at_rest(dataset: Path) -> Iterator[None]:
+    """Keep builds out of the folder around a dataset, whose files they replace, after waiting for one at work."""
+
+    def say() -> None:
+        warnings.warn(f"{build}: a build is at work here; waiting for it.", VttdataWarning, stacklevel=5)
+
+    build = dataset.resolve().parent
+    with contextlib.ExitStack() as stack:
+        if dataset.resolve().name == "dataset" and (build / ".lock").is_file():
+            # Where nobody can write, no build is at work.
+            with contextlib.suppress(PermissionError):
+                stack.enter_context(wait_for_lock(build / ".lock", say, _MAX_WAIT_SECONDS, temporary=False, named=True))
+        yield
 
 
 @contextlib.contextmanager
