@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import vttdata
 from tests.helpers.builds import LOOSE, build, film
 from tests.helpers.builds import vttdata as run
 from vttdata.compose import stamp
+from vttdata.files.reading import read_regular
 from vttdata.load.local_builds import STAMP
 
 UNCHANGED = "Nothing has changed since it was built"
@@ -227,3 +229,32 @@ def test_all_damaged_files_of_a_build_are_named_or_made_again_at_once(stamped: P
     (out / "dataset").rename(tmp_path / "away")
     assert run("build", str(out), "--quiet").returncode == 0
     assert {path: path.read_bytes() for path in expected} == expected
+
+
+def test_dataset_is_finished_where_memory_does_not_suffice_for_its_report(
+    stamped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise MemoryError
+
+    notes: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr("vttdata.report.build_report.write_report", refuse)
+        execution = vttdata.Execution(workers=1, force=True)
+        messages = vttdata.Messages(quiet=True, note=notes.append)
+        run_of_build = vttdata.build(stamped / "out", execution=execution, messages=messages)
+    assert run_of_build.status == "complete"
+    assert any("the report was not written" in note for note in notes)
+    (stamped / "out" / "report.html").unlink()
+    assert run("build", str(stamped / "out"), "--quiet").returncode == 0
+    assert (stamped / "out" / "report.html").is_file()
+
+
+def test_small_file_is_read_in_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "build.json").write_text("{}")
+    tracemalloc.start()
+    try:
+        assert read_regular(tmp_path / "build.json", 2**26) == b"{}"
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()

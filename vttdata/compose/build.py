@@ -182,7 +182,12 @@ def build(
         # Builds of which nothing is left write no report.
         from vttdata.report.build_report import write_report
 
-        write_report(run.folder)
+        try:
+            write_report(run.folder)
+        except MemoryError:
+            # The dataset is complete, and the next build writes what is missing.
+            note(f"{run.folder}: the report was not written, since the memory of this machine did not suffice.")
+            inputs = None
         if unprocessed:
             raise HaltError(
                 f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "
