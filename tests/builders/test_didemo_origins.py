@@ -1,7 +1,6 @@
 """DiDeMo from a mirror of small files in its format: the packaged origins, with the digests of these files.
 
-The digest of the training list is not known, so that of its first download is kept. The real validation and test lists
-have digests; here those of the test's own files stand in their place, and everything else is as it is packaged.
+The digests of the real lists are replaced by those of the test's own files; everything else is as it is packaged.
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.helpers.file_server import FileServer, instead, serving_files
+from tests.helpers.file_server import FileServer, serving_files
 from vttdata import load_dataset
 from vttdata.cli.main import main
 from vttdata.compose import official_files
-from vttdata.errors import VttdataError
 from vttdata.recipe import origins as recipe_origins
 
 pytestmark = pytest.mark.not_on("win32")
@@ -47,14 +45,15 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FileServ
     packaged = yaml.safe_load(recipe_origins.all_origins()["didemo"].read_text())
     (place,) = packaged["places"]
     assert sorted(place["files"]) == sorted(LISTS)
-    assert "sha256" not in place["files"]["train_data.json"]
     with serving_files() as running:
         for name, count in zip(LISTS, (6, 3, 2), strict=True):
             content = moments(name.partition("_")[0], count)
             running.files[f"/data/{name}"] = content
-            if "sha256" in place["files"][name]:
-                digest = hashlib.sha256(content).hexdigest()
-                place["files"][name] |= {"bytes": len(content), "sha256": digest}
+            known = place["files"][name]
+            if "sha256" in known:
+                known |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            else:
+                known["git_blob"] = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
         place["at"] = [running.url("/")]
         file = tmp_path / "origins" / "didemo.yaml"
         file.parent.mkdir()
@@ -65,9 +64,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FileServ
         yield running
 
 
-def test_is_fetched_built_and_loaded_and_its_card_says_the_digest_of_the_training_list(
-    server: FileServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_is_fetched_built_and_loaded(server: FileServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     cache = str(tmp_path / "cache")
     clips = load_dataset("vttdata/didemo", cache_dir=cache)
     assert clips.num_rows == {"train": 6, "validation": 3, "test": 2}
@@ -76,25 +73,9 @@ def test_is_fetched_built_and_loaded_and_its_card_says_the_digest_of_the_trainin
     said = capfd.readouterr().err
     assert "fetching 3 files" in said
     assert "and 1 of unknown size" in said
-    digest = hashlib.sha256(server.files["/data/train_data.json"]).hexdigest()
-    assert f"its digest was not known; it is {digest} and is compared with that from now on" in said
-    card = (tmp_path / "home" / "vttdata" / "didemo" / "dataset" / "README.md").read_text()
-    assert f"No SHA-256 was known beforehand of train_data.json ({digest})" in card
     asked = len(server.requests)
     assert load_dataset("vttdata/didemo", cache_dir=cache, verify=True).num_rows == clips.num_rows
     assert len(server.requests) == asked
-
-
-def test_other_training_list_than_the_first_is_refused(server: FileServer, tmp_path: Path) -> None:
-    assert main(["fetch", "didemo"]) == 0
-    first = hashlib.sha256(server.files["/data/train_data.json"]).hexdigest()
-    (tmp_path / "home" / "downloads" / first).unlink()
-    other = moments("train", 7)
-    server.answers["/data/train_data.json"] = [instead(other)]
-    with pytest.raises(VttdataError) as refused:
-        load_dataset("vttdata/didemo")
-    assert first in str(refused.value)
-    assert hashlib.sha256(other).hexdigest() in str(refused.value)
 
 
 def test_dataset_is_the_one_of_a_folder(server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from tests.helpers.file_server import FileServer, serving_files
 from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch
-from vttdata.collect.ytdlp_program import EXTERNAL, check_host, hosts_of, is_public
+from vttdata.collect.ytdlp_program import EXTERNAL
+from vttdata.public_hosts import check_host, hosts_of, is_public
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import run
 

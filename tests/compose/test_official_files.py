@@ -57,6 +57,16 @@ def test_first_download_says_what_from_where_how_much_and_under_which_terms(serv
     assert len(server.requests) == 4
 
 
+def test_password_of_a_mirror_is_not_printed(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VTTDATA_MIRROR", server.url("/mirror", host="me:hunter2@127.0.0.1"))
+    server.files.clear()
+    said: list[str] = []
+    with pytest.raises(VttdataError) as refused:
+        fetch_files(origins_named("lab"), said.append)
+    assert f"http://127.0.0.1:{server.server_port}/mirror" in said[0]
+    assert "hunter2" not in said[0] + str(refused.value)
+
+
 def test_build_without_annotations_is_the_one_with_them(
     server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -188,15 +198,6 @@ def test_list_that_a_server_refuses_is_not_left_out(server: FileServer, tmp_path
 def test_files_that_the_user_names_are_read_instead(server: FileServer) -> None:
     assert settings_of_lab("annotations=FOLDER") == []
     assert server.requests == []
-
-
-def test_card_says_that_a_digest_was_not_known(server: FileServer, tmp_path: Path) -> None:
-    path = tmp_path / "plugins" / "origins" / "lab.yaml"
-    origins = yaml.safe_load(path.read_text())
-    origins["places"][0]["files"]["test.csv"] = {}
-    path.write_text(yaml.safe_dump(origins))
-    card = (build("lab", execution=Execution(1), messages=Messages(quiet=True)).dataset / "README.md").read_text()
-    assert "Tiny. No SHA-256 was known beforehand of test.csv" in card
 
 
 class TestConsent:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shutil
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import vttdata
 from tests.helpers.builds import LOOSE, build, film
 from tests.helpers.builds import vttdata as run
 from vttdata.compose import stamp
+from vttdata.files.reading import read_regular
 from vttdata.load.local_builds import STAMP
 
 UNCHANGED = "Nothing has changed since it was built"
@@ -93,15 +97,26 @@ def test_every_change_is_seen(change: str, stamped: Path) -> None:
     assert again(stamped)
 
 
-def test_edited_clip_is_seen(stamped: Path) -> None:
-    clip = first(stamped, "out/dataset/**/*.mp4")
-    content = clip.read_bytes()
-    rewrite(clip)
-    done = run("build", str(stamped / "out"), "--quiet")
-    assert (done.returncode, "the clip's content has changed" in done.stderr) == (2, True)
-    clip.write_bytes(content)
+def test_damaged_clips_are_all_cut_again(stamped: Path) -> None:
+    clips = {path: path.read_bytes() for path in stamped.glob("out/**/*.mp4")}
+    assert len(clips) > 1
+    for clip in clips:
+        rewrite(clip)
     assert not again(stamped)
+    assert {path: path.read_bytes() for path in clips} == clips
     assert again(stamped)
+
+
+def test_force_compares_the_content_of_inputs(stamped: Path) -> None:
+    video = stamped / "videos" / "a.mp4"
+    rewrite(video)
+    assert not again(stamped)
+    assert run("build", str(stamped / "out"), "--force", "--quiet").returncode == 0
+    sources = pd.read_parquet(stamped / "out" / "dataset" / "sources")
+    assert set(sources.sha256) == {hashlib.sha256(video.read_bytes()).hexdigest()}
+    rewrite(video)
+    assert run("build", str(stamped / "out"), "--force", "--quiet").returncode == 0
+    assert not again(stamped), "the command is another one"
 
 
 def test_same_result_as_a_look_at_everything(stamped: Path) -> None:
@@ -188,3 +203,58 @@ def test_list_which_may_name_further_files_is_looked_at_each_time(stamped: Path,
         done = build(tmp_path / "out", *settings, recipe="own-list")
         assert (done.returncode, UNCHANGED in done.stderr) == (0, False), done.stderr
     assert not (tmp_path / "out" / STAMP).exists()
+
+
+def test_all_damaged_files_of_a_build_are_named_or_made_again_at_once(stamped: Path, tmp_path: Path) -> None:
+    out = stamped / "out"
+    expected = {path: path.read_bytes() for path in out.glob("dataset/**/*.*")}
+    tables = sorted(out.glob("stages/*/rejected.parquet"))
+    features = sorted(out.glob("**/*.npz"))
+    assert len(features) == 3
+    for path in (*tables, *features, *out.glob("**/*.mp4")):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 3 : len(content) // 3 + 40] = bytes(40)
+        path.write_bytes(content)
+    done = run("rejects", str(out))
+    assert done.returncode == 2
+    assert f"'vttdata build {out} --force' writes the tables of all stages again" in done.stderr
+    assert run("build", str(out), "--force", "--quiet").returncode == 0
+    assert run("rejects", str(out)).returncode == 0
+    assert {path: path.read_bytes() for path in expected} == expected
+    manifest = out / "dataset" / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"files"', b'"fi\0es"'))
+    done = run("build", str(out), "--quiet")
+    assert done.returncode == 2
+    assert "or move this one away, if it is yours: its manifest.json is damaged" in done.stderr
+    (out / "dataset").rename(tmp_path / "away")
+    assert run("build", str(out), "--quiet").returncode == 0
+    assert {path: path.read_bytes() for path in expected} == expected
+
+
+def test_dataset_is_finished_where_memory_does_not_suffice_for_its_report(
+    stamped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise MemoryError
+
+    notes: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr("vttdata.report.build_report.write_report", refuse)
+        execution = vttdata.Execution(workers=1, force=True)
+        messages = vttdata.Messages(quiet=True, note=notes.append)
+        run_of_build = vttdata.build(stamped / "out", execution=execution, messages=messages)
+    assert run_of_build.status == "complete"
+    assert any("the report was not written" in note for note in notes)
+    (stamped / "out" / "report.html").unlink()
+    assert run("build", str(stamped / "out"), "--quiet").returncode == 0
+    assert (stamped / "out" / "report.html").is_file()
+
+
+def test_small_file_is_read_in_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "build.json").write_text("{}")
+    tracemalloc.start()
+    try:
+        assert read_regular(tmp_path / "build.json", 2**26) == b"{}"
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()

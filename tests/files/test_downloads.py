@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -215,6 +216,31 @@ def test_redirect_to_another_host_is_followed(server: FileServer, store: Downloa
     assert store.fetch([moved])[moved].read_bytes() == DATA
 
 
+@pytest.mark.parametrize("host", ["127.0.0.2", "localhost", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"])
+def test_redirect_from_a_public_address_into_a_network_is_not_followed(
+    server: FileServer, store: DownloadStore, file: OriginFile, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """The origin's name has a public address, at which this server answers."""
+    origin = "93.184.216.34"
+    look_up, connect = socket.getaddrinfo, socket.socket.connect
+
+    def connect_here(self: socket.socket, to: tuple[Any, ...]) -> None:
+        connect(self, ("127.0.0.1", *to[1:]) if to[0] == origin else to)
+
+    def look_up_origin(host: str, *rest: Any, **options: Any) -> list[Any]:
+        return look_up(origin if host == "origin.example" else host, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up_origin)
+    monkeypatch.setattr(socket.socket, "connect", connect_here)
+    target = server.url("/data.bin", host=host)
+    server.answers["/moved"] = [status(302, Location=target)]
+    moved = dataclasses.replace(file, addresses=(server.url("/moved", host="origin.example"),))
+    assert "is not a public address" in refusal(store, moved)
+    assert [path for path, _ in server.requests] == ["/moved"]
+    here = dataclasses.replace(file, addresses=(server.url("/data.bin", host="origin.example"),))
+    assert store.fetch([here])[here].read_bytes() == DATA
+
+
 def test_endless_redirect_is_refused(server: FileServer, store: DownloadStore, file: OriginFile) -> None:
     server.answers["/loop"] = [status(302, Location="/loop")] * 99
     assert "does not answer as it should" in refusal(store, dataclasses.replace(file, addresses=(server.url("/loop"),)))
@@ -240,29 +266,32 @@ def test_proxy_of_the_environment_is_asked(
     assert store.fetch([far])[far].read_bytes() == DATA
 
 
-class TestFileOfUnknownDigest:
+class TestGitBlob:
+    # What `git hash-object` prints for DATA.
+    BLOB = "06939d43b2c569228b8c8bcd7497f7b0fca5d6c7"
+
     @pytest.fixture
-    def unknown(self, file: OriginFile) -> OriginFile:
-        return dataclasses.replace(file, bytes=None, sha256=None)
+    def blob(self, file: OriginFile) -> OriginFile:
+        return dataclasses.replace(file, bytes=None, digest=self.BLOB)
 
-    def test_is_compared_with_its_first_digest(
-        self, server: FileServer, store: DownloadStore, unknown: OriginFile
-    ) -> None:
-        said: list[str] = []
-        noting = DownloadStore(store.folder, mirror="", offline=False, patience=FAST, note=said.append)
-        assert noting.fetch([unknown])[unknown] == store.folder / SHA256
-        assert SHA256 in said[0]
-        assert store.find(unknown) == store.folder / SHA256
-        (store.folder / SHA256).unlink()
-        server.files["/data.bin"] = PAGE
-        message = refusal(store, unknown)
-        assert SHA256 in message
-        assert hashlib.sha256(PAGE).hexdigest() in message
-
-    def test_that_is_cut_off_is_continued(self, server: FileServer, store: DownloadStore, unknown: OriginFile) -> None:
+    def test_is_kept_under_its_id(self, server: FileServer, store: DownloadStore, blob: OriginFile) -> None:
         server.answers["/data.bin"] = [cut_after(2 * PIECE)]
-        assert store.fetch([unknown])[unknown].read_bytes() == DATA
+        path = store.fetch([blob])[blob]
+        assert (path.name, path.read_bytes()) == (self.BLOB, DATA)
         assert server.requests[-1] == ("/data.bin", REST)
+        path.write_bytes(DATA[:-1])
+        assert store.find(blob) is None
+
+    @pytest.mark.parametrize("answer", [instead(PAGE), instead(b""), stated_length(16), cut_after(16)])
+    def test_nothing_else_is_taken_in_its_place(
+        self, server: FileServer, store: DownloadStore, blob: OriginFile, answer: Any
+    ) -> None:
+        server.answers["/data.bin"] = [answer, answer, status(404)]
+        with pytest.raises(VttdataError, match=self.BLOB):
+            store.fetch([blob])
+        assert stored(store) == []
+        server.answers.clear()
+        assert store.fetch([blob])[blob].read_bytes() == DATA
 
 
 class TestMirror:

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
 from vttdata.files.file_lock import (
     LockHeldError,
@@ -26,12 +28,14 @@ from vttdata.files.file_lock import (
     wait_for_lock,
 )
 from vttdata.load.local_builds import is_locked
+from vttdata.people.service import lock_campaign
 from vttdata.pipeline.journal import locked
 
 # Holds the lock of the build folder that is its argument, says so, and waits.
 _HOLDER = """
 import sys
 from pathlib import Path
+from vttdata.people.service import lock_campaign
 from vttdata.pipeline.journal import locked
 
 with locked(Path(sys.argv[1])):
@@ -94,23 +98,46 @@ def test_temporary_lock_whose_file_was_removed_meanwhile_is_not_taken(
         pass
 
 
-def test_disk_without_locks_is_told_from_a_lock_that_is_held(tmp_path: Path, no_locks: None) -> None:
-    with pytest.raises(OSError, match=os.strerror(errno.ENOLCK)), hold_lock(tmp_path / "lock"):
+@pytest.mark.parametrize("temporary", [True, False])
+def test_on_a_disk_without_locks_a_file_that_names_the_process_stands_for_the_lock(
+    tmp_path: Path, no_locks: None, temporary: bool
+) -> None:
+    path, owner = tmp_path / "lock", tmp_path / "lock.owner"
+    for _ in range(2):
+        with hold_lock(path, temporary=temporary):
+            assert read_owner(owner) == LockOwner(socket.gethostname(), os.getpid())
+            with pytest.raises(LockHeldError) as refused, hold_lock(path, temporary=temporary):
+                pass
+        assert f"if that process has ended, delete {owner}" in refused.value.advice
+        # That of a process that was killed is replaced the next time.
+        owner.write_text(json.dumps([socket.gethostname(), 2**31 - 1]))
+    owner.write_text(json.dumps(["node7", 1]))
+    with pytest.raises(LockHeldError) as refused, hold_lock(path, temporary=temporary):
         pass
-    assert {path.name for path in tmp_path.iterdir()} <= {"lock"}
+    assert str(refused.value.owner) == "process 1 on node7"
 
 
-@pytest.mark.parametrize("reader", ["on a disk without locks", "without write permission"])
+def test_folders_are_replaced_and_campaigns_served_on_a_disk_without_locks(tmp_path: Path, no_locks: None) -> None:
+    with replace_folder(tmp_path / "dataset") as folder:
+        (folder / "file").write_text("content")
+        with pytest.raises(VttdataError, match="another command is writing it"), replace_folder(tmp_path / "dataset"):
+            pass
+    assert (tmp_path / "dataset" / "file").read_text() == "content"
+    with lock_campaign(tmp_path), pytest.raises(VttdataError, match="a server works on"), lock_campaign(tmp_path):
+        pass
+    with wait_for_lock(tmp_path / "download.lock", lambda: None, 0):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EACCES])
 @pytest.mark.not_on("win32")
 def test_build_is_noticed_by_a_reader_that_cannot_lock(
-    reader: str, tmp_path: Path, holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+    number: int, tmp_path: Path, holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    number = errno.ENOLCK if reader == "on a disk without locks" else errno.EACCES
-
-    def refuse(path: Path) -> bool:
+    def refuse(lock: FileLock) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("vttdata.load.local_builds.is_held", refuse)
+    monkeypatch.setattr(FileLock, "acquire", refuse)
     assert is_locked(tmp_path)
     holder.kill()
     holder.wait()

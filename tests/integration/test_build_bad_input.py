@@ -151,7 +151,7 @@ def test_read_only_folder_is_rejected_in_one_sentence(videos: Path, tmp_path: Pa
     assert os.strerror(errno.EROFS) in done.stderr
 
 
-def test_missing_clip_file_is_cut_again_and_changed_file_is_rejected(videos: Path, tmp_path: Path) -> None:
+def test_missing_or_changed_clip_file_is_cut_again(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
     assert build(tmp_path, *settings).returncode == 0
     clip = next(tmp_path.glob("media/clips/*/*.mp4"))
@@ -161,10 +161,6 @@ def test_missing_clip_file_is_cut_again_and_changed_file_is_rejected(videos: Pat
     assert clip.read_bytes() == whole
     clip.unlink()
     clip.write_bytes(whole[:-100] + bytes(100))
-    done = build(tmp_path, *settings)
-    assert done.returncode == 2
-    assert f"{clip.name}: the clip's content has changed" in done.stderr
-    clip.unlink()
     assert build(tmp_path, *settings).returncode == 0
     assert clip.read_bytes() == whole
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,7 +126,8 @@ EXITS = {
 
 def test_no_file_of_a_build_has_a_signature(server: FileServer, tmp_path: Path) -> None:
     server.files["/text.mp4"] = b"This is no video.\n"
-    paths = [f"/{name}.mp4?v={name}&sig={SIGNATURE}" for name in EXITS]
+    forms = itertools.cycle(("?v={0}&sig={1}", "?v={0}&{1}", ";jsessionid={1}?v={0}&zq={1}#{1}"))
+    paths = [f"/{name}.mp4{form.format(name, SIGNATURE)}" for name, form in zip(EXITS, forms, strict=False)]
     listed = manifest(tmp_path, server, *paths)
     limits = ["collect.socket_timeout_seconds=2", "collect.limits={megabytes_per_item: 1}"]
     done = build(tmp_path / "out", listed, *QUICK, *limits, recipe="own-list")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -15,10 +17,12 @@ import vttdata
 from tests.helpers.builds import account
 from tests.helpers.builds import vttdata as run
 from tests.helpers.films import edit, write_film
+from tests.helpers.official_files import write_unpacked
 from tests.helpers.session_files import make_once
 from vttdata.compose.correct import correct_dataset
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.errors import VttdataError
+from vttdata.load.local_builds import remember_settings
 
 SETTINGS = ["name=me/street", "filter.min_seconds=1", "clips.min_seconds=1", "clips.max_seconds=4.5", "media.height=64"]
 SETTINGS += ["filter.max_frozen=1.0", "clips.per_source=1", "language=en", "split.ratios={train: 0.5, test: 0.5}"]
@@ -86,6 +90,7 @@ def project(captioned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     folder = tmp_path / "project"
     moved = (folder / "street/build.json").read_text().replace(str(captioned), str(folder))
     (folder / "street/build.json").write_text(moved)
+    remember_settings(json.loads(moved)["settings"])
     assert len(rows(folder / "street", "captions")) == 15
     return folder
 
@@ -364,3 +369,20 @@ def test_one_line_says_why_a_video_has_no_clip(captioned: Path, tmp_path: Path, 
     assert all(text in done.stdout for text in words)
     unknown = run("rejects", str(folder / "street"), "--video", "nobody.mp4")
     assert (unknown.returncode, unknown.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("mode", ["files", "none"])
+def test_force_compares_videos_of_official_clips(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VTTDATA_HOME", str(tmp_path / "home"))
+    write_unpacked(tmp_path / "files")
+    (tmp_path / "videos").mkdir()
+    video = tmp_path / "videos" / "video3.mp4"
+    write_film(video, 3)
+    settings = [f"annotations={tmp_path / 'files'}", f"videos={tmp_path / 'videos'}", f"publish.media={mode}"]
+    for _ in range(2):
+        build("msrvtt", *settings, options=("--out", str(tmp_path / "out"), "--force"))
+        clips = pd.read_parquet(tmp_path / "out" / "stages" / "clip_files" / "kept.parquet").set_index("video_id")
+        assert hashlib.sha256(video.read_bytes()).hexdigest() in str(clips.loc["video3"].to_dict())
+        facts = video.stat()
+        video.write_bytes(video.read_bytes()[:-1] + b"?")
+        os.utime(video, ns=(facts.st_atime_ns, facts.st_mtime_ns))

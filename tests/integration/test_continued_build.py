@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from tests.helpers.builds import COLUMNS, LOOSE, account, build, film, write_cap
 from tests.helpers.builds import vttdata as run
 from tests.helpers.official_files import write_unpacked
 from vttdata.errors import VttdataError
+from vttdata.load.local_builds import folder_of_videos
+from vttdata.recipe import packaged
 
 
 def stored(folder: Path) -> dict[str, Any]:
@@ -88,6 +91,57 @@ def test_moved_input_is_asked_for(street: Path, tmp_path: Path) -> None:
         "another one with --set annotations=PATH.\n"
     )
     assert run("build", "street", "--quiet", "--set", "annotations=moved").returncode == 0
+
+
+def edit_settings(folder: Path, **changes: Any) -> None:
+    content = json.loads((folder / "build.json").read_text())
+    content["settings"] |= changes
+    (folder / "build.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_builder_that_a_folder_names_is_not_run(street: Path, tmp_path: Path, is_inside: bool) -> None:
+    evil = (street if is_inside else tmp_path) / "evil.py"
+    evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    edit_settings(street, builder="evil.py" if is_inside else str(evil))
+    for arguments in (["build", str(street)], ["build", "me/street"], ["build", str(street), "--force"]):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert (
+            "evil.py', a file, which is run only where its recipe is named: 'vttdata build RECIPE --out" in done.stderr
+        )
+    assert not (tmp_path / "ran").exists()
+
+
+def test_builder_of_a_user_is_run_where_its_recipe_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VTTDATA_HOME", str(tmp_path / "home"))
+    write_unpacked(tmp_path / "files")
+    shutil.copy(packaged.folder("builders") / "msrvtt.py", tmp_path / "mine.py")
+    (tmp_path / "mine.yaml").write_text("name: me/mine\nbuilder: mine.py\nannotations: files\n")
+    for _ in range(2):
+        done = build(tmp_path / "mine", recipe=str(tmp_path / "mine.yaml"))
+        assert done.returncode == 0, done.stderr
+    assert run("build", str(tmp_path / "mine"), "--quiet").returncode == 2
+
+
+def test_paths_that_a_foreign_folder_names_are_asked_for(
+    street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (street / "dataset" / "manifest.json").read_bytes()
+    foreign = street.rename(tmp_path / "foreign")
+    assert run("build", str(foreign), "--quiet").returncode == 0, "a build of one's own may be moved"
+    monkeypatch.setenv("VTTDATA_HOME", str(tmp_path / "home of another user"))
+    done = run("build", str(foreign), "--quiet", "--force")
+    assert done.returncode == 2
+    assert "annotations: names a path of another machine; say where it is with --set annotations=PATH" in done.stderr
+    done = run("build", str(foreign), "--quiet", "--set", "annotations=files")
+    assert done.returncode == 0, done.stderr
+    assert run("build", str(foreign), "--quiet").returncode == 0
+    assert (foreign / "dataset" / "manifest.json").read_bytes() == before
+    (tmp_path / "private").mkdir()
+    edit_settings(foreign, videos=str(tmp_path / "private"))
+    assert folder_of_videos(foreign / "dataset") is None
+    assert run("build", str(foreign), "--quiet").returncode == 2
 
 
 def test_packaged_recipe_comes_before_a_folder_of_its_name(street: Path, tmp_path: Path) -> None:

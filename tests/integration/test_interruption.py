@@ -241,5 +241,5 @@ def test_second_build_in_the_same_folder_is_rejected(tmp_path: Path) -> None:
         first.kill()
         first.wait()
     assert second.returncode == 2
-    assert f"another build (process {first.pid})" in second.stderr
+    assert f"another command (process {first.pid})" in second.stderr
     assert "Traceback" not in second.stderr

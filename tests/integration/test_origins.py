@@ -52,7 +52,7 @@ def test_machine_with_nothing_loads_a_benchmark(
     with serving_files() as server:
         for file in origins.files:
             for path in (shared / "data" / recipe).glob(file.name):
-                server.files[f"/{file.sha256}"] = path.read_bytes()
+                server.files[f"/{file.digest}"] = path.read_bytes()
         # Nothing else is reached: the proxy is this server too.
         proxy = {"https_proxy": server.url(""), "no_proxy": "127.0.0.1"}
         numbers, video_id, sockets = load(f"vttdata/{recipe}", tmp_path, VTTDATA_MIRROR=server.url(""), **proxy)

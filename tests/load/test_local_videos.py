@@ -14,6 +14,7 @@ import pytest
 
 from tests.dataset.conftest import Material, material, with_media  # noqa: F401 - fixtures
 from vttdata.load.load_dataset import load_dataset
+from vttdata.load.local_builds import remember_settings
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -96,8 +97,12 @@ def test_files_of_the_builds_folder_of_videos_are_named(material: Material, tmp_
     clip = next(clip for clip in material.clips if clip.split == "test")
     (videos / f"{getattr(clip, name)}.webm").write_bytes(b"film")
     (videos / "notes.txt").write_text("no film")
-    account = {"recipe": "vttdata/films", "settings": {"videos": str(videos)}, "status": "complete"}
+    settings = {"videos": str(videos)}
+    account = {"recipe": "vttdata/films", "settings": settings, "status": "complete"}
     (tmp_path / "build" / "build.json").write_text(json.dumps(account))
+    # A folder that somebody else named is not looked into.
+    assert not [row for row in load_dataset(str(tmp_path / "build"), split="test") if row["video"]]
+    remember_settings(settings)
     rows = load_dataset(str(tmp_path / "build"), split="test")
     named = {row["video_id"]: row["video"]["path"] for row in rows if row["video"]}
     assert named[clip.video_id] == str(videos / f"{getattr(clip, name)}.webm")

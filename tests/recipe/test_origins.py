@@ -9,6 +9,7 @@ from vttdata.recipe import packaged
 from vttdata.recipe.origins import Effort, all_origins, effort, find_origins, read_origins
 
 DIGEST = "a" * 64
+BLOB = "8ab686eafeb1f44702738c8b0f24f2567c36da6d"
 GOOD = f"""
 home: https://example.org
 terms: MIT
@@ -18,7 +19,7 @@ places:
     licence: MIT
     files:
       a b.json: {{path: data/a b.json, bytes: 5, sha256: {DIGEST}}}
-      b.csv: {{}}
+      b.csv: {{git_blob: {BLOB}}}
 """
 
 
@@ -32,8 +33,8 @@ def test_files_have_an_address_at_every_place(tmp_path: Path) -> None:
     origins = read_origins(write(tmp_path, GOOD))
     first, second = origins.files
     assert first.addresses == ("https://example.org/one/data/a%20b.json", "https://example.org/two/data/a%20b.json")
-    assert (str(first), first.bytes, first.sha256, first.licence) == ("0/a b.json", 5, DIGEST, "MIT")
-    assert (second.addresses[0], second.bytes, second.sha256) == ("https://example.org/one/b.csv", None, None)
+    assert (str(first), first.bytes, first.digest, first.licence) == ("0/a b.json", 5, DIGEST, "MIT")
+    assert (second.addresses[0], second.bytes, second.digest) == ("https://example.org/one/b.csv", None, BLOB)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,8 @@ def test_files_have_an_address_at_every_place(tmp_path: Path) -> None:
         (DIGEST, "0123", "sha256"),
         ("bytes: 5", "bytes: five", "bytes"),
         ("https://example.org/two/", "ftp://example.org/two/", "at"),
-        ("b.csv: {}", "../b.csv: {}", "leads out"),
+        ("b.csv: {", "../b.csv: {", "leads out"),
+        (f"git_blob: {BLOB}", "optional: true", "neither sha256 nor git_blob is given"),
         ("terms: MIT", "term: MIT", "term"),
         ("test: b.csv", "test: c.csv", "c.csv"),
         ("seconds: 3", "seconds: 0", "seconds"),

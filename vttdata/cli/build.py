@@ -66,7 +66,7 @@ _MAIN_REASONS = 4
 @option("--allow-caption-loss", "Go on though captions that were collected are dropped.", is_flag=True)
 @option("--workers N", "Worker processes.", type=POSITIVE, show_default="one per core, or all that fit on the cluster")
 @option("--retry-failed", "Try again what failed and may succeed now.", is_flag=True)
-@option("--force", "Look at everything, though nothing has changed since the build was finished.", is_flag=True)
+@option("--force", "Look at everything and compare checksums, though nothing seems changed.", is_flag=True)
 @option(
     "--engine NAME",
     "Where stages run; a file of vttdata/pipeline/executors or of your plugins.",
@@ -111,7 +111,7 @@ def command(
         if unchanged is not None:
             folder, _ = unchanged
             make_known(folder)
-            print_note("Nothing has changed since it was built; --force looks at everything.")
+            print_note("Nothing has changed since it was built; --force compares the content of all files.")
             return print_summary(folder, started)
     from vttdata.compose.build import AllowedLosses, Execution, Messages, build
 

@@ -16,7 +16,7 @@ from vttdata.cli.options import Command, Names, argument, option, out_option
     examples=["vttdata fetch msrvtt", "vttdata fetch msrvtt youcook2 --out mirror"],
     notes=[
         "Files are looked for in $VTTDATA_MIRROR first, a folder or an address at which they lie as BENCHMARK/FILE or "
-        "under their SHA-256. With VTTDATA_OFFLINE=1 or HF_HUB_OFFLINE=1 no server is asked: on a machine without "
+        "under their digests. With VTTDATA_OFFLINE=1 or HF_HUB_OFFLINE=1 no server is asked: on a machine without "
         "internet, 'VTTDATA_MIRROR=mirror VTTDATA_OFFLINE=1 vttdata build msrvtt'.",
     ],
 )
@@ -38,7 +38,7 @@ def command(names: tuple[str, ...], out: Path | None, accept_terms: bool) -> int
     """Download official files of benchmarks for later builds or a mirror.
 
     These are annotations and lists, and no videos; where the terms ask for consent, nothing is downloaded without it.
-    Each file is kept under its SHA-256 in $VTTDATA_HOME/downloads and downloaded once. 'vttdata build NAME' and
+    Each file is kept under its digest in $VTTDATA_HOME/downloads and downloaded once. 'vttdata build NAME' and
     load_dataset fetch what they need by themselves.
     """
     from vttdata.cli.build import print_note

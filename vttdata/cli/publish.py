@@ -30,6 +30,13 @@ from vttdata.cli.options import Command, argument, dataset_argument, option
     is_flag=True,
     group="Target",
 )
+@option(
+    "--erase-reference NAME",
+    "With --erase-history: a branch, pull request or other tag to erase too; may be repeated.",
+    name="references",
+    multiple=True,
+    group="Target",
+)
 @option("--endpoint URL", "URL of another Hub.", show_default="HF_ENDPOINT", group="Target")
 @option("--tag VERSION", "Publish only if the dataset is of this version, which this does not set.", group="Target")
 def command(
@@ -39,6 +46,7 @@ def command(
     dry_run: bool,
     allow_incomplete: bool,
     erase_history: bool,
+    references: tuple[str, ...],
     endpoint: str | None,
     tag: str | None,
 ) -> int:
@@ -70,16 +78,19 @@ def command(
             )
         if missing := missing_properties(folder):
             print(f"note     the Croissant description lacks {', '.join(missing)}")
+        erasure = hub.plan_erasure(plan, api, references) if erase_history and api.token else None
+        if erasure is not None:
+            print(erasure.as_text(), flush=True)
         if dry_run:
             print("Nothing was changed.")
             return DONE
+        commit = plan.head or ""
         if plan.is_changed or not plan.tagged_commit:
             print(f"publishing {len(plan.uploads)} files", file=sys.stderr, flush=True)
-            hub.execute_plan(plan, api)
+            commit = hub.execute_plan(plan, api)
             print(f"{api.endpoint}/datasets/{plan.repo_id} has version {plan.version} under the tag {plan.tag}")
-        if erase_history:
+        if erasure is not None:
             print("erasing all earlier versions", file=sys.stderr, flush=True)
-            for sentence in hub.erase_history(plan, api):
-                print(f"not reached: {sentence}")
+            hub.erase_history(plan, erasure, api, commit)
             print("not reached: copies that others downloaded.")
     return DONE

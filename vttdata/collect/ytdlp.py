@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp_program import EXTERNAL, NOT_PUBLIC, RETRY_AFTER
+from vttdata.collect.ytdlp_program import EXTERNAL, RETRY_AFTER
 from vttdata.errors import VttdataError
-from vttdata.files.addresses import without_secrets
+from vttdata.files.addresses import ADDRESS, hide_secrets
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
+from vttdata.public_hosts import NOT_PUBLIC
 from vttdata.subprocesses import Completed, run
 
 _PROGRAM = Path(__file__).with_name("ytdlp_program.py")
@@ -107,7 +108,6 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _REPORT = re.compile(r"[;.,]? *please report this issue on .*", re.IGNORECASE | re.DOTALL)
 _ADDRESS_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+", re.IGNORECASE)
 _ORIGIN = re.compile(r"^\[[\w:+. -]+\] .*?: ")
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
 _RETRY_AFTER = re.compile(rf"^{RETRY_AFTER}'(.+)'$", re.MULTILINE)
 
 Result = TypeVar("Result")
@@ -252,7 +252,7 @@ def classify(text: str) -> tuple[str, bool]:
 
     The video's address and id are ignored: a file called ``private video.mp4`` is not private.
     """
-    message = _URL.sub("", _ORIGIN.sub("", text))
+    message = ADDRESS.sub("", _ORIGIN.sub("", text))
     for reason, permanent, pattern in _PATTERNS:
         if pattern.search(message):
             return reason, permanent
@@ -269,8 +269,7 @@ def last_error(stderr: str) -> str:
     errors = _ERROR.findall(plain)
     lines = plain.strip().splitlines()
     text = errors[-1] if errors else (lines[-1] if lines else "")
-    text = _ADDRESS_IN_MEMORY.sub("", _REPORT.sub("", text))
-    text = _URL.sub(lambda address: without_secrets(address[0]), text)
+    text = hide_secrets(_ADDRESS_IN_MEMORY.sub("", _REPORT.sub("", text)))
     return " ".join(text.split())[:_MAX_DETAIL_CHARACTERS].removeprefix("[download] ")
 
 

@@ -33,6 +33,7 @@ from vttdata.load.local_builds import (
     find_build,
     read_account,
     register_build,
+    remember_settings,
 )
 from vttdata.load.lookup import find_dataset
 from vttdata.pipeline.build_folder import (
@@ -41,6 +42,7 @@ from vttdata.pipeline.build_folder import (
     given_secrets,
     load_stored_recipe,
     open_build,
+    stored_settings,
     write_pins,
 )
 from vttdata.pipeline.engine import Engine, StageCounts
@@ -63,7 +65,8 @@ class Execution:
         ray_address: ``HOST:PORT`` of the Ray cluster for the engine ``ray``, or ``auto`` on one of its nodes; by
             default that in ``RAY_ADDRESS``, without which a private Ray runs on this machine.
         retry_failed: Process items again that failed for a reason that may have gone.
-        force: Look at everything, though nothing seems to have changed since the build was finished.
+        force: Look at everything, though nothing seems to have changed since the build was finished, and compare the
+            content of every file with its checksum.
     """
 
     workers: int | None = None
@@ -160,6 +163,7 @@ def build(
         executor,
         messages.on_stage_done,
         retry_failed=execution.retry_failed,
+        force=execution.force,
         quiet=messages.quiet,
         replace=allow.earlier_build,
         allow_caption_loss=allow.captions,
@@ -167,6 +171,7 @@ def build(
         refuse_unfinished(run.dataset)
         (folder / STAMP).unlink(missing_ok=True)
         register(folder, loaded.recipe.name, note)
+        remember_settings(stored_settings(loaded, folder))
         try:
             with warn_if_rows_changed(run.dataset, note):
                 loaded.builder.build(loaded.recipe, run)
@@ -182,7 +187,12 @@ def build(
         # Builds of which nothing is left write no report.
         from vttdata.report.build_report import write_report
 
-        write_report(run.folder)
+        try:
+            write_report(run.folder)
+        except MemoryError:
+            # The dataset is complete, and the next build writes what is missing.
+            note(f"{run.folder}: the report was not written, since the memory of this machine did not suffice.")
+            inputs = None
         if unprocessed:
             raise HaltError(
                 f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from vttdata.errors import DescribeOSErrors, VttdataError, list_choices
+from vttdata.files.addresses import without_secrets
 from vttdata.files.downloads import DownloadStore, OriginFile, UnreachableError
 from vttdata.files.output_file import link_file, make_output_folder, write_whole
-from vttdata.files.reading import file_sha256
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.load.local_builds import builds_folder
 from vttdata.partial_file import partial_file
@@ -74,7 +74,7 @@ def fetch_files(
         count = "1 file" if len(missing) == 1 else f"{len(missing)} files"
         more = f" and {unknown} of unknown size" if unknown else ""
         hosts = dict.fromkeys(urllib.parse.urlsplit(address).netloc for file in missing for address in file.addresses)
-        places = [store.mirror] if store.mirror else []
+        places = [without_secrets(store.mirror)] if store.mirror else []
         places += [] if store.offline else [", ".join(hosts)]
         if places:
             note(
@@ -127,15 +127,6 @@ def official_settings(
         settings += [f"protocols.{protocol}.{split}={folder / file}" for split, file in splits.items()]
     if use.allow_leaks is not None and protocols:
         settings.append(f"allow_leaks={json.dumps(use.allow_leaks)}")
-    first = [file for file in paths if file.sha256 is None]
-    if first:
-        known = ", ".join(f"{file.name} ({file_sha256(paths[file])})" for file in first)
-        unknown = (
-            f"No SHA-256 was known beforehand of {known}: it is that of the first download, with which later ones "
-            "are compared."
-        )
-        described = json.dumps(" ".join([*filter(None, [raw.get("description")]), unknown]))
-        settings.append(f"description={described}")
     return settings
 
 
@@ -157,7 +148,7 @@ def copy_files(paths: dict[OriginFile, Path], folder: Path) -> None:
     with DescribeOSErrors(f"{folder}: cannot be written"):
         for file, path in paths.items():
             target = folder / file.name
-            if target.is_file() and file_sha256(target) == path.name:
+            if target.is_file() and file.digest_of(target) == file.digest:
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
             with partial_file(target) as partial:

@@ -126,7 +126,7 @@ def official_inputs(raw: JsonObject, provenance: Provenance) -> tuple[Origins, d
     for key in (text.partition("=")[0] for text in wanted_paths(raw)):
         is_folder = key == "annotations"
         files[key] = [
-            file for file in origins.files if (is_folder and not file.is_optional) or (key, file.sha256) in used
+            file for file in origins.files if (is_folder and not file.is_optional) or (key, file.digest) in used
         ]
     return origins, {key: of_key for key, of_key in files.items() if of_key}
 

@@ -66,7 +66,7 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
     """
     try:
         metadata = _read_metadata(path, file_state(path))
-        with pq.ParquetFile(path, metadata=metadata) as file:
+        with pq.ParquetFile(path, metadata=metadata, page_checksum_verification=True) as file:
             missing = sorted(set(columns) - set(file.schema_arrow.names))
             if missing:
                 raise VttdataError(f"{path}: has no column '{missing[0]}'.")
@@ -150,7 +150,7 @@ def without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
 def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, object]], rows_per_group: int) -> None:
     """Write rows as a Parquet file, with one row group in memory at a time."""
     stream = iter(rows)
-    with pq.ParquetWriter(path, schema) as writer:
+    with pq.ParquetWriter(path, schema, write_page_checksum=True) as writer:
         while batch := list(itertools.islice(stream, rows_per_group)):
             writer.write_table(pa.Table.from_pylist(batch, schema))
 

@@ -91,7 +91,7 @@ def _locked(folder: Path) -> Iterator[None]:
             stack.enter_context(hold_lock(folder.with_name(f".{folder.name}.lock"), temporary=True))
         except LockHeldError as error:
             raise VttdataError(
-                f"{folder}: another command is writing it; wait for it or choose another folder."
+                f"{folder}: another command is writing it; wait for it or choose another folder{error.advice}."
             ) from error
         yield
 
@@ -106,5 +106,5 @@ def link_or_copy(original: Path, target: Path, sha256: str) -> None:
     with DescribeOSErrors(f"{original}: the clip's file cannot be read"):
         found = file_sha256(original)
     if found != sha256:
-        raise VttdataError(f"{original}: the clip's content has changed; delete the file and build again.")
+        raise VttdataError(f"{original}: the clip's content has changed; build again.")
     link_file(original, target)

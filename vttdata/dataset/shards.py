@@ -128,7 +128,9 @@ def _batch_rows(rows: Iterable[dict[str, object]], schema: pa.Schema) -> Iterato
 def _write_shard(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> tuple[int, int]:
     """Write tables until the shard is full, and return its size in memory and its number of rows."""
     size = rows = 0
-    with pq.ParquetWriter(path, schema, compression="snappy", write_page_index=True) as writer:
+    with pq.ParquetWriter(
+        path, schema, compression="snappy", write_page_index=True, write_page_checksum=True
+    ) as writer:
         for table in tables:
             writer.write_table(table)
             size += table.nbytes

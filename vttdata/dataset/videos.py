@@ -111,7 +111,7 @@ def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[VideoRow]:
         with DescribeOSErrors(f"{path}: the clip's file cannot be read"):
             content = path.read_bytes()
         if hashlib.sha256(content).hexdigest() != clip.media.sha256:
-            raise VttdataError(f"{path}: the clip's content has changed; delete the file and build again.")
+            raise VttdataError(f"{path}: the clip's content has changed; build again.")
         yield VideoRow(clip.video_id, {"bytes": content, "path": name})
 
 

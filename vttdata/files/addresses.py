@@ -1,43 +1,123 @@
-"""Take what signs or authorises a request out of web addresses, before they are published."""
+"""Reduce web addresses to what identifies a video, before they are published, noted or printed.
+
+Names of parameters that sign or authorise a request cannot be listed. So the parts that are known to identify something
+are listed here, and all others are left out.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import urllib.parse
 
-# Names of parameters of signed links and of services' keys: S3, Google Cloud, Azure, CloudFront, Akamai and others.
-_SECRET_NAME = re.compile(
-    r"(x-(amz|goog|oss|cos)-.*|.*(sig|signature|token|secret|passw(or)?d|credentials?|session(id)?|jwt|hmac|auth)|pwd"
-    r"|sas|(api|access|private|app)?[_-]?key([_-]?(id|pair[_-]?id))?|policy|expires?|exp|se|st|sp|sv|sr|sks\w+|hdne[at])",
+# Names of parameters, without "-" and "_", and the form of their values: ids of most sites; YouTube (v, list), Facebook
+# (fbid), Bilibili (bvid, aid, cid, p), VK (oid, z), OneDrive (resid), Tencent (vid); files of scripts; moments as in
+# https://www.w3.org/TR/media-frags; what the search fills into an engine's address.
+_IDENTIFYING = (
+    (
+        "((video|clip|media|movie|film|episode|season|series|playlist|item|content|programm?e?|story|asset|entry|post"
+        "|article|file|gif|modal|recording|stream)?id|id(video|clip|media)|v|vid|list|(story)?fbid|[abco]v?id|epid|resid"
+        "|file|filename|video|clip|media|recording|movie|film|episode|playlist|watch)",
+        r"[\w.,:!~ +/-]{1,47}",
+    ),
+    ("p|page|part|no|number", r"\d{1,9}"),
+    ("t|start|end|starttime|endtime|timecontinue", r"(npt:)?[\d.:,hms]{1,20}"),
+    ("z", r"(video|clip)-?\d{1,12}_\d{1,12}(/\w{1,40})?"),
+    ("[a-z]+", r"\{[a-z]+\}"),
+)
+# Paths that identify a video by a text that looks random, after the end of their host.
+_IDENTIFYING_PATHS = re.compile(
+    # PeerTube's UUIDs in base 58 are short; Twitch's clips are words and 16 characters.
+    r"[^/]*/w/(p/)?[1-9A-HJ-NP-Za-km-z]{20,22}/?"
+    r"|(drive|docs)\.google\.com/file/d/[\w-]{25,44}(/\w+)?"
+    r"|([\w.]+\.)?twitch\.tv/(\w{1,40}/clip/)?[A-Za-z]{8,70}(-[\w-]{16})?"
+    r"|([\w.]+\.)?youku\.com/v_show/id_\w{8,30}=*\.html",
+    re.ASCII,
+)
+# RFC 4122, section 6, forbids UUIDs as security capabilities. Numbers with a unit or a prefix: 1080p60, h264, IMG0123.
+_NO_TOKENS = re.compile(
+    "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z0-9])([0-9]+[a-z]{1,3}[0-9]{0,3}|[a-z]{1,4}[0-9]+)(?![a-z0-9])",
     re.IGNORECASE,
 )
-# Longer than any id, such as a UUID, with a digit and without a space.
-_SECRET_VALUE = re.compile(r"(?=\D*\d)[\w+/=.~%-]{48,}", re.ASCII)
+# Files may be named by the digest of their content; digests that sign a path are folders in it.
+_DIGEST_FILE = re.compile(
+    r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\.(mp4|m4v|webm|mkv|mov|avi|ogv|gif)", re.IGNORECASE
+)
+# Of 6,052 addresses in the tests of yt-dlp's extractors, 461 have a segment that looks random, nearly all an id; of
+# drawn tokens, 1 in 40 of 22 characters in base 64 and 1 in 1,000 of 32 hexadecimal digits do not.
+_WINDOW, _MIN_CHANGES = 20, 5
+_MIN_RUN_CHANGES, _LONG_RUN = 3, 40
+_CHANGE = re.compile("(?=[a-z][A-Z0-9]|[A-Z][0-9]|[0-9][A-Za-z])")
+_RUN = re.compile(f"[A-Za-z0-9]{{{_WINDOW},}}")
+
+_DIGEST = "sha256=[0-9a-f]{64}"
+ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
 
 
 def without_secrets(url: str) -> str:
-    """Return a web address without its user name, its fragment and parameters that look like signatures or tokens.
+    """Return a web address with only those parts that identify a video; what is no address is returned unchanged.
 
-    Other parameters, such as ``v=`` and ``id=``, stay as they are written. An address without such parts is returned
-    unchanged, and what is no address, too.
+    Scheme, host and path are kept; so are parameters in the query and the fragment that are known to identify a video
+    or a moment of it, such as ``v=``, ``id=`` and ``t=``. A path that contains another address, other parameters or a
+    long random text, which may be a token, is replaced by a digest: ``https://HOST/#sha256=DIGEST``. A secret in the
+    path that is no longer than most ids is not recognised.
     """
     try:
         parts = urllib.parse.urlsplit(url)
     except ValueError:
-        return url
+        return f"{url.partition(':')[0]}:"
     if not parts.scheme or not parts.netloc:
         return url
-    pieces = re.split("([&;])", parts.query)
-    kept = [piece for piece in pieces[::2] if not _is_secret(piece)]
-    fragment = "" if any(map(_is_secret, re.split("[&;]", parts.fragment))) else parts.fragment
     host = parts.netloc.rpartition("@")[2]
-    if len(kept) == len(pieces[::2]) and fragment == parts.fragment and host == parts.netloc:
-        return url
-    query = pieces[1] if len(pieces) > 1 else "&"
-    return urllib.parse.urlunsplit(parts._replace(netloc=host, query=query.join(kept), fragment=fragment))
+    path = re.sub(";[^/]*", "", parts.path)
+    query, fragment = _identifying(parts.query), _identifying(parts.fragment)
+    if re.fullmatch(_DIGEST, parts.fragment):
+        fragment = parts.fragment
+    if _may_hold_token(host, path):
+        # The password of an address in the path may be short enough to be guessed from the digest.
+        text = re.sub("[^/@]+@", "", f"{_decoded(path)}?{query}")
+        path, query, fragment = "/", "", f"sha256={hashlib.sha256(text.encode(errors='replace')).hexdigest()}"
+    public = parts._replace(netloc=host, path=path, query=query, fragment=fragment)
+    return url if public == parts else public.geturl()
 
 
-def _is_secret(parameter: str) -> bool:
+def hide_secrets(text: str) -> str:
+    """Return a text with its addresses as `without_secrets` returns them."""
+    return ADDRESS.sub(lambda address: without_secrets(address[0]), text)
+
+
+def _identifying(parameters: str) -> str:
+    separator = next(iter(re.findall("[&;]", parameters)), "&")
+    return separator.join(filter(_identifies, re.split("[&;]", parameters)))
+
+
+def _identifies(parameter: str) -> bool:
     name, _, value = parameter.partition("=")
-    name = urllib.parse.unquote(name)
-    return bool(value) and bool(_SECRET_NAME.fullmatch(name) or _SECRET_VALUE.fullmatch(urllib.parse.unquote(value)))
+    name, value = re.sub("[-_]", "", urllib.parse.unquote(name).lower()), urllib.parse.unquote(value)
+    return any(re.fullmatch(names, name) and re.fullmatch(values, value) for names, values in _IDENTIFYING)
+
+
+def _may_hold_token(host: str, path: str) -> bool:
+    if _IDENTIFYING_PATHS.fullmatch(host.lower() + path):
+        return False
+    text = _decoded(path)
+    return ":/" in text or any(map(_may_be_token, text.split("/")))
+
+
+def _may_be_token(segment: str) -> bool:
+    if "=" in segment:
+        return not _identifies(segment)
+    if _DIGEST_FILE.fullmatch(segment):
+        return False
+    segment = _NO_TOKENS.sub(lambda match: "." * len(match[0]), segment)
+    changes = [match.start() for match in _CHANGE.finditer(segment)]
+    in_window = zip(changes, changes[_MIN_CHANGES - 1 :], strict=False)
+    if len(segment) >= _WINDOW and any(last - first < _WINDOW - 1 for first, last in in_window):
+        return True
+    return any(len(run) >= _LONG_RUN or len(_CHANGE.findall(run)) >= _MIN_RUN_CHANGES for run in _RUN.findall(segment))
+
+
+def _decoded(path: str) -> str:
+    for _ in range(3):
+        path = urllib.parse.unquote(path)
+    return path

@@ -1,4 +1,4 @@
-"""Download files whose size and SHA-256 are known beforehand, and keep each under its digest.
+"""Download files whose digests are known beforehand, and keep each under its digest.
 
 A file is whole and checked, or not there: what is being received lies apart, is continued where it was cut off, and is
 moved to its digest in one step. Proxies and certificates are those of the environment, as `requests` reads them
@@ -8,13 +8,11 @@ moved to its digest in one step. Proxies and certificates are those of the envir
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime
 import email.utils
 import errno
 import glob
 import hashlib
-import json
 import os
 import shutil
 import sys
@@ -24,15 +22,16 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from vttdata.errors import VttdataError, halt_on_disk_errors
+from vttdata.files.addresses import hide_secrets
 from vttdata.files.file_lock import wait_for_lock
-from vttdata.files.output_file import write_whole
 from vttdata.files.reading import file_sha256
+from vttdata.public_hosts import check_host, hosts_of, resolve
 from vttdata.settings import environment_number
 from vttdata.version import __version__
 
@@ -55,6 +54,7 @@ _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 # How often a host that is not reached is tried again.
 _MAX_KNOCKS = 2
 _CONTINUED, _CANNOT_CONTINUE = 206, 416
+_SHA1_DIGITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class OriginFile:
         name: path in the folder of the release, such as ``train.json``.
         addresses: where it is, the first one first; HTTP or HTTPS. Empty where none is known.
         bytes: size; None where it is not known.
-        sha256: in hexadecimal digits; None where it is not known.
+        digest: SHA-256, or the id of a Git blob (SHA-1), in hexadecimal digits.
         licence: what is known of its licence and terms.
         is_optional: whether its benchmark can be built without it.
     """
@@ -75,12 +75,27 @@ class OriginFile:
     name: str
     addresses: tuple[str, ...]
     bytes: int | None
-    sha256: str | None
+    digest: str
     licence: str
     is_optional: bool = False
 
     def __str__(self) -> str:
         return f"{self.benchmark}/{self.name}"
+
+    @property
+    def digest_name(self) -> str:
+        """What `digest` is, for people."""
+        return "Git blob id" if len(self.digest) == _SHA1_DIGITS else "SHA-256"
+
+    def digest_of(self, path: Path) -> str:
+        """Return the digest of another file, of the same kind."""
+        if len(self.digest) != _SHA1_DIGITS:
+            return file_sha256(path)
+        digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+        with path.open("rb") as stream:
+            while piece := stream.read(2**20):
+                digest.update(piece)
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +171,10 @@ class DownloadStore:
 
     def find(self, file: OriginFile) -> Path | None:
         """Return the stored file, after a look whether it is whole; None if there is none."""
-        file = self._with_first_digest(file)
-        path = self.folder / (file.sha256 or "-")
-        if file.sha256 is None or not path.is_file() or file.bytes not in (None, path.stat().st_size):
+        path = self.folder / file.digest
+        if not path.is_file() or file.bytes not in (None, path.stat().st_size):
             return None
-        return path if file_sha256(path) == file.sha256 else None
+        return path if file.digest_of(path) == file.digest else None
 
     def fetch(self, files: Iterable[OriginFile]) -> dict[OriginFile, Path]:
         """Return the path of each file in the store, after downloading those that are missing.
@@ -177,7 +191,7 @@ class DownloadStore:
             import requests
 
             with halt_on_disk_errors(self.folder), requests.Session() as session, _progress() as progress:
-                for folder in (self.folder / "partial", self.folder / "refused", self.folder / "first"):
+                for folder in (self.folder / "partial", self.folder / "refused"):
                     folder.mkdir(parents=True, exist_ok=True)
                 task = progress.add_task("", total=sum(file.bytes or 0 for file in missing) or None)
                 for number, file in enumerate(missing):
@@ -195,22 +209,17 @@ class DownloadStore:
         Raises:
             _AddressError: when no address gives it.
         """
-        key = file.sha256 or _key_of(file)
-        partial = self.folder / "partial" / key
+        partial = self.folder / "partial" / file.digest
         waiting = f"{file} is being downloaded by another process; waiting for it"
         with wait_for_lock(partial.with_suffix(".lock"), lambda: self._note(waiting), self._patience.total):
             if (stored := self.find(file)) is not None:
                 return stored
-            file = self._with_first_digest(file)
             if self._copy_from_mirror(file, partial):
                 return self._store(file, partial)
             if self.offline:
                 raise _AddressError("this machine is offline", is_unreachable=True)
             reasons, is_unreachable = [], True
             for address in self._addresses(file):
-                if file.sha256 is None:
-                    # Another address may have another release.
-                    partial.unlink(missing_ok=True)
                 try:
                     self._receive(file, address, session, partial, advance)
                     return self._store(file, partial)
@@ -222,7 +231,7 @@ class DownloadStore:
 
     def _addresses(self, file: OriginFile) -> Iterator[str]:
         if self.mirror and self._mirror_folder is None:
-            yield from (f"{self.mirror}/{urllib.parse.quote(name)}" for name in (file.sha256, str(file)) if name)
+            yield from (f"{self.mirror}/{urllib.parse.quote(name)}" for name in (file.digest, str(file)))
         yield from file.addresses
 
     def _copy_from_mirror(self, file: OriginFile, partial: Path) -> bool:
@@ -230,14 +239,12 @@ class DownloadStore:
         if self._mirror_folder is None:
             return False
         own_name = file.name.rpartition("/")[2]
-        named = [self._mirror_folder / str(file)]
-        if file.sha256 is not None:
-            named += [self._mirror_folder / file.sha256, *sorted(self._mirror_folder.rglob(glob.escape(own_name)))]
-        for path in named:
+        named = sorted(self._mirror_folder.rglob(glob.escape(own_name)))
+        for path in (self._mirror_folder / str(file), self._mirror_folder / file.digest, *named):
             if path.is_file() and file.bytes in (None, path.stat().st_size):
                 self._check_space(path.stat().st_size)
                 shutil.copyfile(path, partial)
-                if file.sha256 in (None, file_sha256(partial)):
+                if file.digest_of(partial) == file.digest:
                     return True
                 partial.unlink()
         return False
@@ -258,8 +265,8 @@ class DownloadStore:
                 partial.unlink(missing_ok=True)
             was_continued = _size(partial) > 0
             self._receive_whole(file, address, session, partial, advance, deadline)
-            digest = file_sha256(partial)
-            if file.sha256 in (None, digest):
+            digest = file.digest_of(partial)
+            if digest == file.digest:
                 return
             # What it was continued from may have been of another file.
             if not was_continued:
@@ -267,7 +274,7 @@ class DownloadStore:
         aside = self.folder / "refused" / f"{digest}-{file.name.replace('/', '-')[-100:]}"
         partial.replace(aside)
         raise _AddressError(
-            f"gives another file: its SHA-256 is {digest} instead of {file.sha256}, so either the file there has "
+            f"gives another file: its {file.digest_name} is {digest} instead of {file.digest}, so either the file has "
             f"changed or something between answers in its place; it is kept in {aside}"
         )
 
@@ -303,26 +310,12 @@ class DownloadStore:
             time.sleep(wait)
 
     def _store(self, file: OriginFile, partial: Path) -> Path:
-        """Move a checked file to its digest; one whose digest was not known has this one from now on."""
+        """Move a checked file to its digest."""
         with partial.open("rb") as stream:
             os.fsync(stream.fileno())
-        digest, size = file.sha256 or file_sha256(partial), _size(partial)
-        if file.sha256 is None:
-            write_whole(self._first(file), json.dumps({"file": str(file), "bytes": size, "sha256": digest}) + "\n")
-            self._note(f"{file}: its digest was not known; it is {digest} and is compared with that from now on.")
-        path = self.folder / digest
+        path = self.folder / file.digest
         partial.replace(path)
         return path
-
-    def _first(self, file: OriginFile) -> Path:
-        return self.folder / "first" / f"{_key_of(file)}.json"
-
-    def _with_first_digest(self, file: OriginFile) -> OriginFile:
-        """Return the file with the digest of its first download, if no other is known."""
-        if file.sha256 is not None or not self._first(file).is_file():
-            return file
-        known = json.loads(self._first(file).read_bytes())
-        return dataclasses.replace(file, bytes=known["bytes"], sha256=known["sha256"])
 
     def _check_space(self, needed: int) -> None:
         if shutil.disk_usage(self.folder).free < needed:
@@ -403,7 +396,8 @@ class _Reception:
         if start:
             headers["Range"] = f"bytes={start}-"
         timeout = (self._patience.connect, self._patience.silence)
-        with self._session.get(self._address, headers=headers, stream=True, timeout=timeout) as response:
+        options: dict[str, Any] = {"headers": headers, "timeout": timeout, "hooks": {"response": self._check_redirect}}
+        with self._session.get(self._address, stream=True, **options) as response:
             if response.status_code == _CANNOT_CONTINUE and start:
                 self._partial.unlink()
                 raise _PassingError("cannot continue the file")
@@ -419,6 +413,17 @@ class _Reception:
             # Without a length, an answer that was cut off looks complete.
             length = response.headers.get("Content-Length", "" if self._file.bytes else str(self._received))
             self._is_whole = length == str(self._received)
+
+    def _check_redirect(self, response: requests.Response, **_options: object) -> None:
+        """Raise _AddressError if an answer leads from a public address, or another host, into a network."""
+        target = self._session.get_redirect_target(response)
+        if target is None:
+            return
+        for host in hosts_of([urllib.parse.urljoin(response.url, target)]):
+            try:
+                check_host(host, frozenset().union(*map(resolve, hosts_of([self._address]))))
+            except PermissionError as error:
+                raise _AddressError(f"redirects to {host}: {error}") from error
 
     def _write(self, response: requests.Response, start: int) -> None:
         size = self._file.bytes
@@ -442,22 +447,19 @@ def _explain(missing: Sequence[OriginFile], reason: str) -> str:
     """Return the sentence on files that are missing, which says where to put the first."""
     first, *others = missing
     more = f" (and {len(others)} more)" if others else ""
-    known = f"{first.bytes:,} bytes, SHA-256 {first.sha256}" if first.sha256 else "of unknown size"
-    names = f"{first} or under its SHA-256" if first.sha256 else str(first)
+    known = f"{first.digest_name} {first.digest}"
+    if first.bytes is not None:
+        known = f"{first.bytes:,} bytes, {known}"
     return (
         f"{first}{more} is missing ({known}; {first.licence}): {reason}. Put it into a folder that {MIRROR_VARIABLE} "
-        f"names, as {names}; 'vttdata fetch {first.benchmark} --out FOLDER' fills such a folder on a machine with a "
-        "network."
+        f"names, as {first} or under its digest; 'vttdata fetch {first.benchmark} --out FOLDER' fills such a folder on "
+        "a machine with a network."
     )
 
 
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-
-
-def _key_of(file: OriginFile) -> str:
-    return hashlib.sha256(str(file).encode()).hexdigest()
 
 
 def _size(path: Path) -> int:
@@ -487,4 +489,4 @@ def _short(error: BaseException) -> str:
     while reason.args and isinstance(reason.args[-1], BaseException):
         reason = reason.args[-1]
     inner = getattr(reason, "reason", None)
-    return " ".join(str(inner if isinstance(inner, BaseException) else reason).split())[-160:]
+    return hide_secrets(" ".join(str(inner if isinstance(inner, BaseException) else reason).split()))[-160:]

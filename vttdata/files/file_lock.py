@@ -1,7 +1,7 @@
 """Locks between processes: files that one process holds, and that the system releases however that process ends.
 
-Beside the lock of long work lies a file that names the process at work: for messages, for readers that may not write,
-and in place of the lock on disks without locks.
+On disks without locks (ENOLCK), a file beside the lock's names the process at work, and stands for the lock. Beside the
+lock of long work it lies on any disk: for messages, and for readers that may not write.
 """
 
 from __future__ import annotations
@@ -29,17 +29,54 @@ _MODE = 0o664
 
 
 class LockHeldError(Exception):
-    """Lock that another process holds."""
+    """Lock that another process holds.
+
+    Fields:
+        owner: the process, as far as it is known.
+        advice: the end of a sentence on what to do, ``; ...``, where locks do not work; empty where they do.
+    """
+
+    def __init__(self, path: Path, *, advice: str = "") -> None:
+        super().__init__(str(path))
+        self.owner = read_owner(_owner_file(path)) or LockOwner()
+        self.advice = advice
 
 
 @contextlib.contextmanager
-def hold_lock(path: Path, *, temporary: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, which is created if need be; a `temporary` one is removed at the end.
+def hold_lock(path: Path, *, temporary: bool = False, named: bool = False) -> Iterator[None]:
+    """Hold the lock of a file, which is created if need be.
+
+    The file of a `temporary` lock is removed at the end. Beside a `named` one lies the file that names this process.
 
     Raises:
         LockHeldError: when another process holds it.
-        OSError: when the file cannot be written; ENOLCK on a disk without locks.
+        OSError: when the file cannot be written.
     """
+    owner, has_locks = _owner_file(path), True
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(_system_lock(path, temporary=temporary))
+        except OSError as error:
+            if error.errno != errno.ENOLCK:
+                raise
+            has_locks = False
+            if temporary:
+                path.unlink(missing_ok=True)
+        if named and has_locks:
+            # That of a process that was killed.
+            owner.unlink(missing_ok=True)
+        if named or not has_locks:
+            try:
+                stack.enter_context(named_owner(owner))
+            except FileExistsError as error:
+                advice = f"; file locks do not work on this disk: if that process has ended, delete {owner}"
+                raise LockHeldError(path, advice=advice) from error
+        yield
+
+
+@contextlib.contextmanager
+def _system_lock(path: Path, *, temporary: bool = False) -> Iterator[None]:
+    """Hold a lock as `hold_lock` does; OSError with ENOLCK on a disk without locks."""
     lock = FileLock(path, timeout=_PATIENCE_SECONDS, mode=_MODE, thread_local=False)
     try:
         lock.acquire()
@@ -48,12 +85,12 @@ def hold_lock(path: Path, *, temporary: bool = False) -> Iterator[None]:
         if _lacks_locks(path):
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path)) from error
         if isinstance(error, Timeout | FileNotFoundError) and path.parent.is_dir():
-            raise LockHeldError(str(path)) from error
+            raise LockHeldError(path) from error
         raise
     try:
         if temporary and not path.exists():
             # Its former holder has removed it after this process opened it.
-            raise LockHeldError(str(path))
+            raise LockHeldError(path)
         yield
     finally:
         if temporary:
@@ -64,11 +101,12 @@ def hold_lock(path: Path, *, temporary: bool = False) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def wait_for_lock(path: Path, on_wait: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Hold the lock of a file, which is removed at the end; while another process holds it, wait at most so long.
+def wait_for_lock(
+    path: Path, on_wait: Callable[[], None], seconds: float, *, temporary: bool = True, named: bool = False
+) -> Iterator[None]:
+    """Hold a lock as `hold_lock` does; while another process holds it, wait at most so long.
 
-    On a disk without locks a file beside it names the process. `on_wait` is called once when there is something to wait
-    for.
+    `on_wait` is called once when there is something to wait for.
 
     Raises:
         VttdataError: when it is still held.
@@ -78,18 +116,13 @@ def wait_for_lock(path: Path, on_wait: Callable[[], None], seconds: float) -> It
     with contextlib.ExitStack() as stack:
         while True:
             try:
-                stack.enter_context(hold_lock(path, temporary=True))
+                stack.enter_context(hold_lock(path, temporary=temporary, named=named))
                 break
-            except LockHeldError:
-                pass
-            except OSError as error:
-                if error.errno != errno.ENOLCK:
-                    raise
-                with contextlib.suppress(FileExistsError):
-                    stack.enter_context(named_owner(path.with_suffix(".owner")))
-                    break
-            if time.monotonic() >= until:
-                raise VttdataError(f"{path}: another process has held this lock for {seconds:g} s; wait for it.")
+            except LockHeldError as error:
+                if time.monotonic() >= until:
+                    raise VttdataError(
+                        f"{path}: another process has held this lock for {seconds:g} s; wait for it{error.advice}."
+                    ) from error
             if not has_waited:
                 has_waited = True
                 on_wait()
@@ -98,18 +131,22 @@ def wait_for_lock(path: Path, on_wait: Callable[[], None], seconds: float) -> It
 
 
 def is_held(path: Path) -> bool:
-    """Return whether a process holds the lock of a file, which need not be there.
-
-    Raises:
-        OSError: when this process may not write the file, or the disk has no locks.
-    """
+    """Return whether a process holds the `named` lock of a file, which need not be there."""
     if not path.exists():
         return False
     try:
-        with hold_lock(path):
+        with _system_lock(path):
             return False
     except LockHeldError:
         return True
+    except OSError:
+        # Who may not write there, or has a disk without locks, is told by the file that names the process.
+        owner = read_owner(_owner_file(path))
+        return owner is not None and not owner.has_ended()
+
+
+def _owner_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.owner")
 
 
 def _lacks_locks(beside: Path) -> bool:
@@ -139,7 +176,8 @@ class LockOwner:
         return self.process is not None and self.host == socket.gethostname() and not _may_run(self.process)
 
     def __str__(self) -> str:
-        return f"process {'unknown' if self.process is None else self.process}"
+        process = f"process {'unknown' if self.process is None else self.process}"
+        return process if self.host == socket.gethostname() else f"{process} on {self.host}"
 
 
 @contextlib.contextmanager

@@ -86,9 +86,10 @@ def check_own(folder: Path, kind: FolderKind) -> None:
         relative = path.relative_to(folder)
         parents = [parent.as_posix() for parent in relative.parents[:-1]]
         if relative.as_posix() not in names and relative.name not in _NOBODYS and set(parents).isdisjoint(names):
-            raise VttdataError(
-                f"{folder}: holds {relative.as_posix()!a} and is not replaced by {kind.what}; choose another folder."
-            )
+            reason = "choose another folder"
+            if not names and (folder / kind.marker).is_file():
+                reason += f", or move this one away, if it is yours: its {kind.marker} is damaged or of another program"
+            raise VttdataError(f"{folder}: holds {relative.as_posix()!a} and is not replaced by {kind.what}; {reason}.")
 
 
 def check_own_files(folder: Path, kind: FolderKind, files: Collection[str]) -> None:

@@ -48,9 +48,10 @@ def read_regular(path: Path, limit: int) -> bytes:
     """
     refuse_special(path)
     with open(path, "rb", opener=_open_at_once) as stream:
-        data: bytes | None = stream.read(limit)
-        has_length = os.fstat(stream.fileno()).st_size > 0
-    if data and not has_length:
+        size = os.fstat(stream.fileno()).st_size
+        # All that is asked for is allocated at once.
+        data: bytes | None = stream.read(min(limit, size + 1))
+    if data and not size:
         raise VttdataError(
             f"{path}: is not a regular file; the kernel writes it while it is read, and it may never end."
         )

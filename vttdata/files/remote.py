@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vttdata.errors import HaltError, VttdataError, disk_error_halt
+from vttdata.files.addresses import without_secrets
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import is_inside
 from vttdata.partial_file import partial_file
@@ -55,7 +56,7 @@ class RemoteFolder:
         protocol = match[1] if match else ""
         if protocol not in PROTOCOLS:
             known = ", ".join(f"{name}://" for name in PROTOCOLS)
-            raise VttdataError(f"{address}: addresses of remote storage begin with {known}.")
+            raise VttdataError(f"{without_secrets(address)}: addresses of remote storage begin with {known}.")
         self.protocol, self.address = protocol, address.rstrip("/")
         path = self.address.partition("://")[2]
         if "@" in path.partition("/")[0]:

@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+from datasets.packaged_modules.parquet.parquet import ParquetConfig
 from datasets.utils.info_utils import NonMatchingSplitsSizesError
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
+from pyarrow.dataset import ParquetFragmentScanOptions
 
 from vttdata.dataset.front_matter import find_files, read_front_matter, read_infos, read_layout
 from vttdata.dataset.parquet import check_footers
@@ -55,6 +57,11 @@ from vttdata.load.video_files import add_videos
 from vttdata.load.withdrawn_since import warn_of_withdrawn_rows
 from vttdata.recipe import packaged
 
+# Pages of tables are compared with their checksums, where `datasets` (4.2 and later) passes that on.
+_CHECKED = {
+    name: ParquetFragmentScanOptions(page_checksum_verification=True)
+    for name in {"fragment_scan_options"} & ParquetConfig.__dataclass_fields__.keys()
+}
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
 
 
@@ -126,7 +133,7 @@ def _load_named(reference: str, revision: object, arguments: dict[str, Any], *, 
             folder = local or download(reference, revision, token=arguments.get("token"), videos=videos)
             verify_files(folder, reference)
             _check_card(folder)
-            loaded = _load(reference, {"path": str(folder), **arguments})
+            loaded = _load(reference, {"path": str(folder), **_CHECKED, **arguments})
             verify_row_counts(loaded, folder, reference, arguments.get("split"))
             return add_videos(loaded, folder)
         if local is not None:
@@ -151,7 +158,7 @@ def _load_local(folder: Path, reference: str, arguments: Mapping[str, Any]) -> A
     _check_card(folder)
     if shared := shared_with_training(folder, arguments.get("name")):
         warnings.warn(f"'{reference}', {arguments['name']}: {shared}", VttdataWarning, stacklevel=4)
-    return add_videos(_load(reference, {"path": str(folder), **arguments}), folder)
+    return add_videos(_load(reference, {"path": str(folder), **_CHECKED, **arguments}), folder)
 
 
 def _load_remote(address: str, revision: object, arguments: Mapping[str, Any], *, verify: bool) -> Any:
@@ -162,7 +169,7 @@ def _load_remote(address: str, revision: object, arguments: Mapping[str, Any], *
     if verify:
         verify_files(folder, address)
     _check_card(folder)
-    loaded = _load(address, {"path": str(folder), **arguments})
+    loaded = _load(address, {"path": str(folder), **_CHECKED, **arguments})
     return add_videos(loaded, folder, remote_videos(address, folder))
 
 

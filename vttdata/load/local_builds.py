@@ -2,6 +2,8 @@
 
 The registry is a folder of small JSON files, one for each folder that was built elsewhere. Each is written in one step
 and none is shared, so that any number of builds may register at once; what is in them is checked before it is used.
+Empty files beside them are named by the digests of all settings that builds had: what a ``build.json`` names is opened
+without a word if its settings are among them.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.file_lock import is_held, read_owner
+from vttdata.files.file_lock import is_held
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import read_description
-from vttdata.ids import is_dataset_name
+from vttdata.ids import digest, is_dataset_name
 
 ACCOUNT = "build.json"
 # Beside it once a build is finished; see `vttdata.compose.stamp`.
@@ -172,10 +174,23 @@ def read_account(folder: Path) -> dict[str, Any] | None:
     return _read_object(folder, ACCOUNT, "recipe")
 
 
+def remember_settings(settings: dict[str, Any]) -> None:
+    """Note that this user builds with settings, as ``build.json`` stores them; not where the registry is read-only."""
+    path = _settings_entry(settings)
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def is_own(settings: dict[str, Any]) -> bool:
+    """Return whether the settings in a ``build.json`` are of a build of this user, and not of somebody else's."""
+    return _settings_entry(settings).is_file()
+
+
 def folder_of_videos(dataset: Path) -> Path | None:
-    """Return the folder of video files that the build around a dataset was given; None without one."""
+    """Return the folder of video files that the user's build around a dataset was given; None without one."""
     settings = (read_account(dataset.parent) or {}).get("settings")
-    named = settings.get("videos") if isinstance(settings, dict) else None
+    named = settings.get("videos") if isinstance(settings, dict) and is_own(settings) else None
     return Path(named) if isinstance(named, str) else None
 
 
@@ -206,12 +221,11 @@ def build_in(folder: Path, name: str | None = None) -> LocalBuild | None:
 
 def is_locked(folder: Path) -> bool:
     """Return True if a build is at work in a folder."""
-    try:
-        return is_held(folder / ".lock")
-    except OSError:
-        # Who may not write there, or has a disk without locks, is told by the file that names the process.
-        owner = read_owner(folder / ".lock.owner")
-        return owner is not None and not owner.has_ended()
+    return is_held(folder / ".lock")
+
+
+def _settings_entry(settings: dict[str, Any]) -> Path:
+    return builds_folder() / _REGISTRY / "settings" / digest(settings)
 
 
 def _build_at_home(name: str) -> LocalBuild | None:

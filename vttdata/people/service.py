@@ -206,7 +206,7 @@ def lock_campaign(folder: Path) -> Iterator[None]:
             with DescribeOSErrors(f"{folder}: cannot be written"):
                 stack.enter_context(hold_lock(folder / "server.lock"))
         except LockHeldError as error:
-            raise VttdataError(f"{folder}: a server works on this campaign; stop it first.") from error
+            raise VttdataError(f"{folder}: a server works on this campaign; stop it first{error.advice}.") from error
         yield
 
 

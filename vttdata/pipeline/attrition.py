@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -104,7 +105,7 @@ def read_rejects(folder: Path, stage: str) -> Iterator[Reject]:
     """
     for table in ("rejected", "failed"):
         path = folder / "stages" / stage / f"{table}.parquet"
-        for row in read_parquet_rows([path], [], optional=[*_ID_COLUMNS, *_COLUMNS]):
+        for row in _read_stage_table(path, [*_ID_COLUMNS, *_COLUMNS]):
             id_ = next((row[name] for name in _ID_COLUMNS if row.get(name)), "")
             file, reason, detail = (row.get(name) for name in _COLUMNS)
             yield Reject(
@@ -154,7 +155,15 @@ def explain_video(folder: Path, name: str) -> str:
 def _kept_rows(folder: Path, stage: str) -> Iterator[Row]:
     path = folder / "stages" / stage / "kept.parquet"
     if path.is_file():
-        yield from read_parquet_rows([path], ["source_id"], optional=["video_id", "file", "url"])
+        yield from _read_stage_table(path, ["source_id", "video_id", "file", "url"])
+
+
+def _read_stage_table(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    try:
+        yield from read_parquet_rows([path], [], optional=columns)
+    except VttdataError as error:
+        build = shlex.quote(str(path.parents[2]))
+        raise VttdataError(f"{error} 'vttdata build {build} --force' writes the tables of all stages again.") from error
 
 
 def _is_called(name: str, row: Row) -> bool:

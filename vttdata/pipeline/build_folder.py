@@ -8,6 +8,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from vttdata.files.own_folder import check_own
 from vttdata.files.remote import is_remote
 from vttdata.ids import digest
 from vttdata.json_types import JsonObject
-from vttdata.load.local_builds import ACCOUNT, read_account
+from vttdata.load.local_builds import ACCOUNT, is_own, read_account
 from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.media.filters import SCORES
 from vttdata.pipeline.engine import Engine, StageCounts, Table
@@ -39,6 +40,7 @@ from vttdata.pipeline.stage import AnyStage, Failed, Gathered, GatheringStage, I
 from vttdata.pipeline.withdrawn_results import PINS
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
+from vttdata.recipe.published import check_settings
 from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
 from vttdata.version import __version__
 
@@ -243,6 +245,9 @@ class Build:
             self.files |= {
                 clip.video_id: self.files.get(clip.source_id, "") for clip in table if isinstance(clip, Clip)
             }
+        if self.engine.force:
+            # Tables without it are written.
+            (folder / "stage.json").unlink(missing_ok=True)
         write_tables(table, folder, self.files)
         self.tables.append(table)
         self.tallies.append(table.tally)
@@ -303,6 +308,7 @@ def open_build(
     on_stage_done: Callable[[JsonObject], None],
     *,
     retry_failed: bool = False,
+    force: bool = False,
     quiet: bool = False,
     replace: bool = False,
     allow_caption_loss: bool = False,
@@ -315,6 +321,7 @@ def open_build(
         executor: runs the items of stages.
         on_stage_done: is called with each finished stage's entry of ``build.json``.
         retry_failed: process items again that failed for a reason that may have gone.
+        force: compare the content of all files that earlier results are about.
         quiet: show no progress.
         replace: take over a folder that holds the build of another recipe or name.
         allow_caption_loss: see `Build`.
@@ -335,7 +342,7 @@ def open_build(
         before = account.read_bytes() if account.is_file() else None
         journal = Journal(folder / JOURNAL)
         journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
-        engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
+        engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet, force=force)
         build = Build(folder, loaded, engine, journal, on_stage_done, allow_caption_loss=allow_caption_loss)
         executor.prepare(folder / JOURNAL)
         try:
@@ -446,17 +453,31 @@ def load_stored_recipe(
     Names of columns are those of the stored table, and are forgotten where `overrides` name another one.
 
     Raises:
-        VttdataError: when the folder holds no build, and as `load_recipe`.
+        VttdataError: when the folder holds no build, when its builder is a file, when it is somebody else's and names
+            what `overrides` do not give, and as `load_recipe`.
     """
     account = read_account(folder)
     if account is None or not isinstance(account.get("settings"), dict):
         raise VttdataError(f"{folder}: has no {ACCOUNT} with the settings of a build; name its recipe.")
     recipe_file = str(account.get("recipe_file", ACCOUNT))
     settings = account["settings"]
+    if not isinstance(builder := settings.get("builder"), str) or builder not in packaged.builders():
+        raise VttdataError(
+            f"{folder / ACCOUNT}: names the builder {ascii(builder)[:200]}, a file, which is run only where its recipe "
+            f"is named: 'vttdata build RECIPE --out {shlex.quote(str(folder))}'."
+        )
+    given = {text.partition("=")[0] for text in overrides}
+
+    def check(with_overrides: JsonObject, model: type[BaseRecipe]) -> None:
+        check_settings(with_overrides, model, given, folder / ACCOUNT)
+
+    check_foreign = None if is_own(settings) else check
     for key, _, value in (text.partition("=") for text in overrides if text.partition("=")[0] in _COLUMNS_OF):
         *sections, table = key.split(".")
         holder = settings.get(sections[0]) if sections else settings
         stored = holder.get(table) if isinstance(holder, dict) else None
         if isinstance(stored, str) and folder / stored != Path(os.path.abspath(os.path.expanduser(value))):
             holder.pop(_COLUMNS_OF[key].rpartition(".")[2], None)
-    return check_recipe(settings, folder / ACCOUNT, overrides, recipe_file=recipe_file, fetch=fetch)
+    return check_recipe(
+        settings, folder / ACCOUNT, overrides, recipe_file=recipe_file, check=check_foreign, fetch=fetch
+    )

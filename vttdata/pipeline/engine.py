@@ -150,6 +150,7 @@ class Engine:
     Fields:
         folder: of all stages; each gets a folder in it.
         retry_failed: process items again that failed for a reason that may have gone.
+        force: compare the content of all files that earlier results are about.
     """
 
     folder: Path
@@ -158,6 +159,7 @@ class Engine:
     _: KW_ONLY
     retry_failed: bool
     quiet: bool
+    force: bool = False
 
     def __post_init__(self) -> None:
         self._build_progress = BuildProgress(quiet=self.quiet, started=time.monotonic())
@@ -325,7 +327,7 @@ class StageRun(Generic[In, Out]):
             results = []
         if len(results) != len(part.items):
             return [None] * len(part.items)
-        return [result if is_intact(self._stage, result) else None for result in results]
+        return [result if self._is_intact(result) else None for result in results]
 
     def _find_elsewhere(self, key: str | None) -> ItemResult[Out] | None:
         """Return the result of an item in another part or in a log; None if the item has to be processed.
@@ -333,13 +335,13 @@ class StageRun(Generic[In, Out]):
         The key is None for a stage that takes all items at once.
         """
         result = None if key is None else self._stored.find(key)
-        usable = result is not None and is_intact(self._stage, result) and not self._engine.has_due(result)
+        usable = result is not None and self._is_intact(result) and not self._engine.has_due(result)
         return result if usable else None
 
-
-def is_intact(stage: Stage[In, Out], result: ItemResult[Out]) -> bool:
-    """Check that the files of all records in a result are still there."""
-    return all(stage.intact(outcome.record) for outcome in result.outcomes if isinstance(outcome, Kept))
+    def _is_intact(self, result: ItemResult[Out]) -> bool:
+        """Check that the files of all records in a result are still there."""
+        check = self._stage.unchanged if self._engine.force else self._stage.intact
+        return all(check(outcome.record) for outcome in result.outcomes if isinstance(outcome, Kept))
 
 
 class CircuitBreaker(Generic[In, Out]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from vttdata.errors import VttdataError
-from vttdata.files.file_lock import LockHeldError, LockOwner, hold_lock, named_owner, read_owner
+from vttdata.files.file_lock import LockHeldError, hold_lock
 
 # File that a build holds locked; it stays when the build ends.
 LOCK = ".lock"
 JOURNAL = "journal.jsonl"
-
-# File that names the process of the build, and stands for the lock on a disk without locks.
-LOCK_OWNER = ".lock.owner"
 
 
 class Journal:
@@ -38,30 +34,15 @@ class Journal:
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a build folder; it is released when the process ends, however it ends.
 
-    On a disk without locks, a file names the process that is at work.
-
     Raises:
-        VttdataError: when another build holds it.
+        VttdataError: when another build, or a publication, holds it.
     """
-    owner = folder / LOCK_OWNER
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(hold_lock(folder / LOCK))
-            # That of a build that was killed.
-            owner.unlink(missing_ok=True)
+            stack.enter_context(hold_lock(folder / LOCK, named=True))
         except LockHeldError as error:
-            present = read_owner(owner) or LockOwner()
-            raise VttdataError(f"{folder}: another build ({present}) is at work here; wait for it.") from error
-        except OSError as error:
-            if error.errno != errno.ENOLCK:
-                raise
-        try:
-            stack.enter_context(named_owner(owner))
-        except FileExistsError as error:
-            present = read_owner(owner) or LockOwner()
             raise VttdataError(
-                f"{folder}: another build ({present} on {present.host}) is at work here, or was killed: file locks do "
-                f"not work on this disk; if that build has ended, delete {owner}."
+                f"{folder}: another command ({error.owner}) is at work here; wait for it{error.advice}."
             ) from error
         yield
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
-from vttdata.errors import HaltError, VttdataError
+from vttdata.errors import HaltError, VttdataError, VttdataWarning
+from vttdata.files.file_lock import wait_for_lock
 from vttdata.files.output_file import link_file
 from vttdata.ids import is_dataset_name
 from vttdata.publish.hub_requests import (
@@ -34,6 +36,32 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _TABLE_SUFFIX = ".parquet"
+# Of the patience with a build at work.
+_MAX_WAIT_SECONDS = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What goes when a dataset on the Hub keeps its newest version only.
+
+    Fields:
+        files: Large files that the newest version lacks, by SHA-256: path and size in bytes.
+        tags: Tags to delete.
+        branches: Branches to delete.
+        kept: References that the Hub does not let anybody delete.
+    """
+
+    files: Mapping[str, tuple[str, int]]
+    tags: Sequence[str]
+    branches: Sequence[str]
+    kept: Sequence[str]
+
+    def as_text(self) -> str:
+        """Return a line for each file and reference."""
+        lines = [f"erase    {path} ({size:,} bytes, {sha256[:12]})" for sha256, (path, size) in self.files.items()]
+        lines += [f"erase    tag {name}" for name in self.tags] + [f"erase    branch {name}" for name in self.branches]
+        lines += [f"kept     {name}, which only the Hub can delete" for name in self.kept]
+        return "\n".join(["erase    all commits but the newest version's", *lines])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +83,7 @@ def publish(
     dry_run: bool = False,
     allow_incomplete: bool = False,
     erase: bool = False,
+    erase_references: Collection[str] = (),
 ) -> Publication:
     """Publish a dataset folder as a version of a dataset on the Hub.
 
@@ -67,6 +96,7 @@ def publish(
         dry_run: Only check and plan. Without a token the Hub is not asked, and the plan is that of a first publication.
         allow_incomplete: Accept a dataset that lacks items because their processing was cut short.
         erase: Remove all earlier versions from the Hub, see `erase_history`.
+        erase_references: Branches, pull requests and tags of other people that are erased too, see `plan_erasure`.
 
     Raises:
         VttdataError: If the dataset has a defect, the name, token or repository is wrong, or the version is not high
@@ -76,9 +106,10 @@ def publish(
     """
     options = {"private": private, "dry_run": dry_run, "allow_incomplete": allow_incomplete}
     with plan_publication(dataset, repo_id, endpoint=endpoint, tag=tag, **options) as (plan, api):
+        erasure = plan_erasure(plan, api, erase_references) if erase else None
         commit = None if dry_run else execute_plan(plan, api)
-        if erase and not dry_run:
-            erase_history(plan, api)
+        if erasure is not None and commit is not None:
+            erase_history(plan, erasure, api, commit)
     return Publication(plan, f"{api.endpoint}/datasets/{repo_id}", commit)
 
 
@@ -103,27 +134,46 @@ def plan_publication(
             f"'{repo_id}' is not a name on the Hub; use owner/name, each of at most 96 letters, digits, '.', '_' and "
             "'-', with neither '.' nor '-' at its ends, and without '--' and '..'."
         )
-    manifest = check_dataset(dataset, allow_incomplete=allow_incomplete)
-    version = manifest["version"]
-    if tag is not None and tag.removeprefix("v") != version:
-        raise VttdataError(
-            f"{dataset}: has version {version}, not {tag}; {build_again('version', tag.removeprefix('v'))}."
-        )
     from vttdata.hub_timeout import limit_hub_waits
 
-    api = connect(endpoint, needs_token=not dry_run)
-    if not api.token:
-        yield make_plan(dataset, repo_id, None, None, private=private), api
-        return
-    with limit_hub_waits(repo_id), tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
-        with _explain_errors(repo_id, api):
-            remote = read_remote(api, repo_id)
-            if remote is not None and private and not remote.private:
-                raise VttdataError(f"'{repo_id}' exists and is public; make it private in its settings on the Hub.")
-            previous = _download_previous(api, repo_id, remote, dataset, Path(folder)) if remote is not None else None
-        plan = make_plan(dataset, repo_id, remote, previous, private=private)
-        with _explain_errors(repo_id, api):
-            yield plan, api
+    with _build_at_rest(dataset):
+        manifest = check_dataset(dataset, allow_incomplete=allow_incomplete)
+        version = manifest["version"]
+        if tag is not None and tag.removeprefix("v") != version:
+            raise VttdataError(
+                f"{dataset}: has version {version}, not {tag}; {build_again('version', tag.removeprefix('v'))}."
+            )
+        api = connect(endpoint, needs_token=not dry_run)
+        if not api.token:
+            yield make_plan(dataset, repo_id, None, None, private=private), api
+            return
+        with limit_hub_waits(repo_id), tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
+            with _explain_errors(repo_id, api):
+                remote = read_remote(api, repo_id)
+                if remote is not None and private and not remote.private:
+                    raise VttdataError(f"'{repo_id}' exists and is public; make it private in its settings on the Hub.")
+                previous = (
+                    _download_previous(api, repo_id, remote, dataset, Path(folder)) if remote is not None else None
+                )
+            plan = make_plan(dataset, repo_id, remote, previous, private=private)
+            with _explain_errors(repo_id, api):
+                yield plan, api
+
+
+@contextlib.contextmanager
+def _build_at_rest(dataset: Path) -> Iterator[None]:
+    """Keep builds out of the folder around a dataset, whose files they replace, after waiting for one at work."""
+
+    def say() -> None:
+        warnings.warn(f"{build}: a build is at work here; waiting for it.", VttdataWarning, stacklevel=5)
+
+    build = dataset.resolve().parent
+    with contextlib.ExitStack() as stack:
+        if dataset.resolve().name == "dataset" and (build / ".lock").is_file():
+            # Where nobody can write, no build is at work.
+            with contextlib.suppress(PermissionError):
+                stack.enter_context(wait_for_lock(build / ".lock", say, _MAX_WAIT_SECONDS, temporary=False, named=True))
+        yield
 
 
 @contextlib.contextmanager
@@ -200,30 +250,66 @@ def execute_plan(plan: PublishPlan, api: HfApi) -> str:
     return commit
 
 
-def erase_history(plan: PublishPlan, api: HfApi) -> list[str]:
-    """Leave only the newest version of a published dataset on the Hub; return what cannot be erased, a sentence each.
+def plan_erasure(plan: PublishPlan, api: HfApi, named: Collection[str] = ()) -> Erasure:
+    """Return what `erase_history` would erase of a published dataset once the plan is executed; nothing is changed.
 
-    All commits become one, other tags are deleted, and so are the large files that only earlier commits had. Repeating
-    the call after an interruption finishes it.
+    Tags of earlier versions, ``v1.2.0``, are this package's own. Any other tag or branch, and each pull request, is in
+    the way unless it is among those `named`, by name or as ``refs/pr/1``.
+
+    Raises:
+        VttdataError: If a reference is in the way; names each.
     """
     repo, kind = plan.repo_id, "dataset"
+    if plan.head is None:
+        return Erasure({}, (), (), ())
+    refs = retry_request(lambda: api.list_repo_refs(repo, repo_type=kind, include_pull_requests=True))
+    tags = [tag.name for tag in refs.tags if tag.name != plan.tag]
+    branches = [branch.name for branch in refs.branches if branch.name != "main"]
+    requests = [request.ref for request in refs.pull_requests or ()]
+    others = [*(tag for tag in tags if not is_version(tag.removeprefix("v"))), *branches, *requests]
+    if in_the_way := [name for name in others if name not in named]:
+        options = " ".join(f"--erase-reference {name}" for name in in_the_way)
+        raise VttdataError(
+            f"{repo}: {', '.join(in_the_way)} may refer to what would be erased; nothing was changed. What nobody "
+            f"needs goes with {options}."
+        )
+    used = {facts["sha256"] for facts in read_dataset_manifest(plan.dataset)["files"].values()}
+    stored = retry_request(lambda: list(api.list_lfs_files(repo, repo_type=kind)))
+    files = {file.file_oid: (file.filename, file.size) for file in stored if file.file_oid not in used}
+    return Erasure(files, tags, branches, [*requests, *(convert.ref for convert in refs.converts)])
+
+
+def erase_history(plan: PublishPlan, erasure: Erasure, api: HfApi, commit: str) -> None:
+    """Leave only the newest version of a dataset on the Hub, whose `commit` is that of the executed plan.
+
+    All commits of the branch ``main`` become one, and what `erasure` lists is deleted. Repeating the call after an
+    interruption finishes it.
+
+    Raises:
+        HaltError: If somebody else committed since; no file of theirs and no reference but the version's tag is lost.
+    """
+    repo, kind = plan.repo_id, "dataset"
+    remote = read_remote(api, repo)
+    if remote is None or remote.head != commit:
+        raise _changed_meanwhile(plan)
+    # Squashing makes another commit of the version; without a tag, an interrupted call can be repeated.
+    if plan.tag in remote.tags:
+        retry_request(api.delete_tag, repo, tag=plan.tag, repo_type=kind)
     message = f"{plan.name} {plan.version}"
     retry_request(lambda: api.super_squash_history(repo, repo_type=kind, commit_message=message))
     remote = read_remote(api, repo)
-    assert remote is not None
+    # The Hub squashes whatever is newest, which somebody may have pushed a moment ago.
+    if remote is None or not plan.is_published(remote):
+        raise _changed_meanwhile(plan)
+    _tag(plan, api, remote.head)
     used = {file.sha256 for file in remote.files.values()}
     stored = retry_request(lambda: list(api.list_lfs_files(repo, repo_type=kind)))
-    unused = [file for file in stored if file.file_oid not in used]
+    unused = [file for file in stored if file.file_oid in erasure.files and file.file_oid not in used]
     retry_request(lambda: api.permanently_delete_lfs_files(repo, unused, repo_type=kind))
-    for tag in remote.tags:
+    for tag in erasure.tags:
         retry_request(api.delete_tag, repo, tag=tag, repo_type=kind)
-    remote = read_remote(api, repo)
-    assert remote is not None
-    _tag(plan, api, remote.head)
-    refs = retry_request(lambda: api.list_repo_refs(repo, repo_type=kind, include_pull_requests=True))
-    others = [*refs.branches, *refs.converts, *(refs.pull_requests or ())]
-    kept = [ref.ref for ref in others if ref.ref != "refs/heads/main"]
-    return [f"{api.endpoint}/datasets/{plan.repo_id} has further references: {', '.join(kept)}."] if kept else []
+    for branch in erasure.branches:
+        retry_request(api.delete_branch, repo, branch=branch, repo_type=kind)
 
 
 def _commit(plan: PublishPlan, api: HfApi, head: str) -> str:

@@ -48,14 +48,28 @@ class PlacedFile(Strict):
 
     Fields:
         path: after the address of the place; by default its name.
-        bytes, sha256: where they are known.
+        bytes: where the size is known.
+        sha256, git_blob: what the content is compared with: its SHA-256, or the id of the blob in a Git repository.
         optional: whether recipes can do without it; protocols whose list is missing are left out.
     """
 
     path: str | None = None
     bytes: Count | None = None
     sha256: Annotated[str | None, pydantic.Field(pattern="^[0-9a-f]{64}$")] = None
+    git_blob: Annotated[str | None, pydantic.Field(pattern="^[0-9a-f]{40}$")] = None
     optional: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.digest:
+            raise ValueError(
+                "neither sha256 nor git_blob is given, so that the file could not be told from a page that answers in "
+                "its place; 'sha256sum FILE' or 'git ls-tree COMMIT PATH' prints it"
+            )
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256, or else the id of the Git blob."""
+        return self.sha256 or self.git_blob or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +124,7 @@ class Origins(Strict):
                 name,
                 tuple(base + urllib.parse.quote(file.path or name) for base in place.at),
                 file.bytes,
-                file.sha256,
+                file.digest,
                 place.licence,
                 file.optional,
             )

@@ -136,8 +136,18 @@ def info(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
 def refs(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
     repository = _repository(hub, request, parts["repo"])
     tags = [{"name": t, "ref": f"refs/tags/{t}", "targetCommit": oid} for t, oid in repository.tags.items()]
-    branch = {"name": "main", "ref": "refs/heads/main", "targetCommit": repository.head}
-    return _json({"tags": tags, "branches": [branch], "converts": [], "pullRequests": []})
+    listed: dict[str, list[dict[str, str]]] = {"branches": [], "pullRequests": []}
+    for name, oid in {"main": repository.head, **repository.branches}.items():
+        is_pull_request = name.startswith("refs/pr/")
+        ref = {"name": name, "ref": name if is_pull_request else f"refs/heads/{name}", "targetCommit": oid}
+        listed["pullRequests" if is_pull_request else "branches"].append(ref)
+    return _json({"tags": tags, "converts": [], **listed})
+
+
+@route("DELETE", "/api/datasets/{repo}/branch/{rev}")
+def delete_branch(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
+    hub.store.delete_branch(_writable(hub, request, parts["repo"]), parts["rev"])
+    return Answer()
 
 
 @route("GET", "/api/datasets/{repo}/commits/{rev}")

@@ -52,12 +52,15 @@ class Repository:
     private: bool
     commits: dict[str, Commit] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    # Other branches by name, and pull requests as ``refs/pr/1``.
+    branches: dict[str, str] = field(default_factory=dict)
     head: str = ""
     # Every large file that was ever pushed; it stays when no commit names it any more.
     pushed: dict[str, tuple[str, File]] = field(default_factory=dict)
 
     def find(self, revision: str) -> Commit:
-        oid = self.head if revision in ("main", "refs/heads/main") else self.tags.get(revision, revision)
+        named = {"main": self.head, "refs/heads/main": self.head} | self.branches | self.tags
+        oid = named.get(revision, revision)
         if oid not in self.commits:
             raise Refused(404, "RevisionNotFound", f"Invalid rev id: {revision}")
         return self.commits[oid]
@@ -151,9 +154,9 @@ class Store:
         self._collect(repository)
 
     def _collect(self, repository: Repository) -> None:
-        """Forget commits that neither the branch nor a tag reaches, and the regular files that only these have."""
+        """Forget commits that neither a branch nor a tag reaches, and the regular files that only these have."""
         reached: dict[str, Commit] = {}
-        for oid in [repository.head, *repository.tags.values()]:
+        for oid in [repository.head, *repository.tags.values(), *repository.branches.values()]:
             while oid and oid not in reached:
                 reached[oid] = repository.commits[oid]
                 oid = reached[oid].parent or ""  # noqa: PLW2901
@@ -174,6 +177,10 @@ class Store:
     def delete_tag(self, repository: Repository, name: str) -> None:
         if repository.tags.pop(name, None) is None:
             raise Refused(404, "RevisionNotFound", f"No such tag: {name}")
+        self._collect(repository)
+
+    def delete_branch(self, repository: Repository, name: str) -> None:
+        del repository.branches[name]
         self._collect(repository)
 
     def large_files(self, repository: Repository) -> list[tuple[str, File]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+from huggingface_hub import HfApi
 
 from tests.helpers.hub.built import build, build_foils
 from tests.helpers.hub.server import WRITER, Hub
@@ -13,6 +17,7 @@ from tests.helpers.hub.store import Repository
 from tests.integration.hub.conftest import Client
 from vttdata.dataset.manifest import find_damage
 from vttdata.errors import VttdataError
+from vttdata.pipeline.journal import locked
 from vttdata.publish.hub import publish
 
 NAME = "vttdata/small"
@@ -193,3 +198,47 @@ def test_command_prints_its_steps_and_never_the_token(hub: Hub, client: Client, 
         published.decode("latin-1"),
     ):
         assert WRITER not in text
+
+
+def test_publication_and_build_keep_out_of_each_others_way(
+    hub: Hub, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "around").mkdir()
+    folder = dataset.rename(tmp_path / "around" / "dataset")
+    build_at_work = contextlib.ExitStack()
+    build_at_work.enter_context(locked(folder.parent))
+    away = folder.rename(tmp_path / "away")
+
+    waiting, said = threading.Event(), []
+
+    def warn(text: str, *_: Any, **_options: Any) -> None:
+        said.append(text)
+        waiting.set()
+
+    def finish() -> None:
+        waiting.wait(60)
+        away.rename(folder)
+        build_at_work.close()
+
+    refusals: list[str] = []
+    commit = HfApi.create_commit
+
+    def commit_beside_a_build(*arguments: Any, **options: Any) -> Any:
+        with pytest.raises(VttdataError) as refused, locked(folder.parent):
+            pass
+        refusals.append(str(refused.value))
+        return commit(*arguments, **options)
+
+    monkeypatch.setattr(HfApi, "create_commit", commit_beside_a_build)
+    finisher = threading.Thread(target=finish)
+    finisher.start()
+    with monkeypatch.context() as patch:
+        patch.setattr("vttdata.publish.hub.warnings.warn", warn)
+        publish(folder, NAME, endpoint=hub.url)
+    finisher.join()
+    assert f"{folder.parent}: a build is at work here; waiting for it." in said
+    assert files(hub) == contents(folder)
+    assert len(refusals) == 1
+    assert "is at work here; wait for it" in refusals[0]
+    with locked(folder.parent):
+        pass

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from huggingface_hub import HfApi
 
 from tests.helpers.forked import COMMANDS
 from tests.helpers.hub.built import build
@@ -13,6 +15,7 @@ from tests.helpers.hub.server import Hub
 from tests.integration.hub.conftest import ROOT, Client
 from vttdata.compose.correct import correct_dataset
 from vttdata.compose.withdraw import WithdrawalRequest, withdraw
+from vttdata.errors import HaltError
 from vttdata.publish.hub import publish
 
 NAME = "vttdata/small"
@@ -54,6 +57,93 @@ def test_no_revision_has_what_was_withdrawn_after_the_history_is_erased(hub: Hub
     assert "beta-source" not in kept
     assert SECRETS[2] not in kept
     assert "a child sings" in kept
+
+
+@pytest.fixture
+def withdrawn(hub: Hub, dataset: Path) -> Path:
+    """A dataset that lacks what its published version has."""
+    publish(dataset, NAME, endpoint=hub.url)
+    withdraw(dataset, WithdrawalRequest("takedown", ids=["v1"]))
+    return dataset
+
+
+def state(hub: Hub) -> object:
+    repository = hub.store.find(NAME)
+    files = {path.name: path.read_bytes() for path in hub.store._folder.iterdir()}
+    return repository.head, set(repository.commits), dict(repository.tags), dict(repository.branches), files
+
+
+def test_references_of_others_are_in_the_way_unless_each_is_named(hub: Hub, withdrawn: Path, client: Client) -> None:
+    repository = hub.store.find(NAME)
+    repository.branches |= {"dev": repository.head, "refs/pr/1": repository.head}
+    repository.tags["paper"] = repository.head
+    arguments = ["publish", str(withdrawn), NAME, "--erase-history"]
+    before = state(hub)
+    for further in ([], ["--dry-run"], ["--erase-reference", "dev", "--erase-reference", "paper"]):
+        done = client.vttdata(*arguments, *further)
+        assert done.returncode == 2
+        for name in ("dev", "paper", "refs/pr/1"):
+            assert (f"--erase-reference {name}" in done.stderr) == (name not in further)
+        assert state(hub) == before
+    named = [part for name in ("dev", "paper", "refs/pr/1") for part in ("--erase-reference", name)]
+    dry = client.vttdata(*arguments, *named, "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert state(hub) == before
+    listed = [line for line in dry.stdout.splitlines() if line.startswith(("erase", "kept"))]
+    large = {f"{path} ({file.size:,} bytes, {str(file.sha256)[:12]})" for path, file in repository.pushed.values()}
+    assert {"erase    tag v1.0.0", "erase    tag paper", "erase    branch dev"} < set(listed)
+    assert "kept     refs/pr/1, which only the Hub can delete" in listed
+    done = client.vttdata(*arguments, *named)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith(("erase", "kept"))] == listed
+    remaining = {f"{path} ({file.size:,} bytes, {str(file.sha256)[:12]})" for path, file in repository.pushed.values()}
+    assert {line.removeprefix("erase    ") for line in listed} & large == large - remaining != set()
+    assert (set(repository.tags), set(repository.branches)) == ({"v2.0.0"}, {"refs/pr/1"})
+
+
+@pytest.mark.parametrize("moment", ["list_lfs_files", "super_squash_history"])
+def test_what_is_pushed_meanwhile_is_not_erased(
+    hub: Hub, withdrawn: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody pushes before the plan is executed, or just before the Hub squashes."""
+    publish(withdrawn, NAME, endpoint=hub.url)
+    repository = hub.store.find(NAME)
+    asked = getattr(HfApi, moment)
+    large = hashlib.sha256(b"a table of somebody else").hexdigest()
+
+    def push_first(*arguments: object, **options: object) -> object:
+        if large not in repository.pushed:
+            hub.store.keep_large(large, b"a table of somebody else")
+            file = {"path": "theirs.parquet", "oid": large, "size": 24}
+            hub.store.commit(repository, "theirs", [("lfsFile", file)], repository.head)
+        return asked(*arguments, **options)
+
+    monkeypatch.setattr(HfApi, moment, push_first)
+    with pytest.raises(HaltError, match="Somebody else changed"):
+        publish(withdrawn, NAME, endpoint=hub.url, erase=True)
+    assert hub.store.read(NAME, "theirs.parquet") == b"a table of somebody else"
+    assert "v1.0.0" in repository.tags
+    assert "beta-source" in kept_on(hub)
+
+
+@pytest.mark.parametrize("moment", ["super_squash_history", "permanently_delete_lfs_files", "delete_tag"])
+def test_interrupted_erasure_is_finished_by_the_same_call(
+    hub: Hub, withdrawn: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = getattr(HfApi, moment)
+
+    def break_afterwards(*arguments: object, **options: object) -> None:
+        asked(*arguments, **options)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HfApi, moment, break_afterwards)
+        with pytest.raises(KeyboardInterrupt):
+            publish(withdrawn, NAME, endpoint=hub.url, erase=True)
+    publish(withdrawn, NAME, endpoint=hub.url, erase=True)
+    repository = hub.store.find(NAME)
+    assert repository.tags == {"v2.0.0": repository.head}
+    assert "beta-source" not in kept_on(hub)
 
 
 def test_the_published_card_names_no_withdrawn_row(hub: Hub, dataset: Path) -> None:

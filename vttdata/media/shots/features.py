@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -31,6 +32,13 @@ class ShotFeatures:
     signals: Signals
     times: Floats
     stated_rate: float
+
+
+# What zipfile, zlib and NumPy raise for a file that is not there or damaged.
+_DAMAGE = (
+    *(OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 def save_features(features: ShotFeatures, path: Path) -> None:
@@ -74,8 +82,8 @@ def _open(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             yield arrays
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        facts = f"the features in {path.name} cannot be read; delete {path} and build again."
+    except _DAMAGE as error:
+        facts = f"the features in {path} cannot be read; building again with --force makes all that are damaged again."
         raise UnavailableError("io_error", facts) from error
 
 

@@ -63,6 +63,14 @@ class RecordFiles(Stage[RecordFile[Record], Record]):
         """Return the time that reading a large file may take."""
         return _HASHING_SECONDS
 
+    def unchanged(self, record: Record) -> bool:
+        """Check the content of the record's file."""
+        if isinstance(record, Clip):
+            known = (Path(record.media.video).name, record.media.sha256, record.media.bytes) if record.media else None
+        else:
+            known = (record.file, record.sha256, record.bytes) if record.stored == "listed" else None
+        return known is None or _checksum(self.folder, known[0]) == known[1:]
+
 
 @dataclass(frozen=True)
 class ClipFiles(RecordFiles[Clip]):

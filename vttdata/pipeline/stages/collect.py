@@ -11,6 +11,7 @@ from vttdata.collect import BREAKER_REASONS, UNREACHABLE, CollectSettings, fetch
 from vttdata.collect.reachability import Address, addresses, any_answers
 from vttdata.collect.settings import SceneSettings
 from vttdata.files.addresses import without_secrets
+from vttdata.files.reading import file_sha256
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, WholeStage, runtime
 from vttdata.pipeline.stages.videos import SourceFolders
 from vttdata.records import Candidate, Source
@@ -161,3 +162,7 @@ class Fetch(Stage[Candidate, Source]):
         """Check that the file is there in its full size."""
         path = self.folders.path(record)
         return path.is_file() and path.stat().st_size == record.bytes
+
+    def unchanged(self, record: Source) -> bool:
+        """Check the content of the file."""
+        return self.intact(record) and file_sha256(self.folders.path(record)) == record.sha256

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.errors import MediaError
+from vttdata.errors import MediaError, UnavailableError
+from vttdata.files.reading import file_sha256
 from vttdata.ids import clip_id
 from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
@@ -150,6 +151,14 @@ class MeasureSources(FileStage[Source]):
     def intact(self, record: Source) -> bool:
         """Return whether the source's features exist."""
         return features_path(self.features, record).is_file()
+
+    def unchanged(self, record: Source) -> bool:
+        """Return whether the source's features can be read."""
+        try:
+            load_features(features_path(self.features, record))
+        except UnavailableError:
+            return False
+        return True
 
 
 @dataclass(frozen=True)
@@ -340,8 +349,9 @@ class Cut(Stage[SourceClip, Clip]):
         yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 
     def intact(self, record: Clip) -> bool:
-        """Return whether the clip's file exists in its full size."""
+        """Return whether the clip's file is the one that was written."""
         if record.media is None:
             return False
         path = self.folder / Path(record.media.video).name
-        return path.is_file() and path.stat().st_size == record.media.bytes
+        is_whole = path.is_file() and path.stat().st_size == record.media.bytes
+        return is_whole and file_sha256(path) == record.media.sha256
