@@ -82,5 +82,4 @@ def test_readers_of_public_captions_do_not_find_degraded_ones(
     for order in (2, 3):
         shares = found(Reader(public, order), degraded)
         # A standard error of 690 pairs is .019.
-        assert all(share <= 0.57 for share in shares.values()), (order, shares)
-    raise SystemExit(str(shares))
+        assert all(0.4 <= share <= 0.57 for share in shares.values()), (order, shares)
