@@ -384,6 +384,7 @@ class Judgment:
         score: 0 (worst) to 100 (best).
         position: number of the question within its HIT, from 0.
         seconds: time spent on this item, where it is known.
+        shown: share of the video's length that was shown to the worker, 0..1, where it is known.
     """
 
     hit: str
@@ -395,6 +396,7 @@ class Judgment:
     score: float
     position: int = 0
     seconds: float | None = None
+    shown: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ def written(number: int, text: str, seconds: float = 20.0, saved: float | None =
 
 
 def chosen(number: int, right: bool, **seen: Any) -> Answered:
-    item = Item(f"q{number}", f"v{number}", {"choices": [{}, {}]}, {"right": 1})
+    item = Item(f"q{number}", f"v{number}", {"choices": [{}, {}, {}, {}]}, {"right": 1})
     observed = Observed(**{"shown": 1.0} | seen)
     return Answered("w", f"q{number}", item, {"choice": int(right)}, 8.0, -100.0 + number, observed)
 

@@ -123,7 +123,14 @@ def test_captions_are_written_checked_live_and_built_into_a_dataset(
         shown.get("written").clear()
         shown.click("written")
         shown.press(CAPTIONS[1])
+        # What is written and not sent is there after a reload.
+        shown.browser.refresh()
+        shown.wait(lambda: shown.is_shown("task"))
+        assert shown.get("written").get_attribute("value") == CAPTIONS[1]
+        shown.click("written")
+        watch(shown)
         press_and_wait(shown, running, Keys.ENTER)
+        assert CAPTIONS[1] not in shown.js("return JSON.stringify(localStorage)")
         shown.wait(lambda: "Thank you" in shown.text("end-title"))
         assert campaign.completion_code in shown.text("end-text")
         assert shown.js("return window.hacked") is None
@@ -170,7 +177,8 @@ def test_direct_assessment_is_answered_on_a_phone_and_ranked(shown: Assessor, cl
         tmp_path / "ours.csv", ("video_id", "caption"), (VIDEOS[0], f'"{HOSTILE}"'), (VIDEOS[1], "a dog")
     )
     composition = [
-        f"--set={name}" for name in ("system=2", "human=2", "degraded=2", "repeat=1", "min_pairs=2", "judgments=1")
+        f"--set={name}"
+        for name in ("system=2", "human=2", "degraded=2", "repeat=1", "min_pairs=2", "judgments=1", "min_shown=0")
     ]
     campaign = make(tmp_path / "campaign", "rate-slider", system, "--captions", humans, "--videos", clips, *composition)
     with served(campaign) as running:

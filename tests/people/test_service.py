@@ -20,7 +20,7 @@ from tests.helpers.builds import film
 from tests.people.served import CAPTIONS, Client, Running, make, served, write_rows
 from vttdata.cli.main import main
 from vttdata.ids import digest
-from vttdata.people.campaign import Campaign
+from vttdata.people.campaign import CAMPAIGN, SECRET, UNITS, Campaign, make_campaign, read_campaign
 from vttdata.people.service import RequestError, Service, UnitQueue
 from vttdata.people.task import Item, Material, Unit, load_task
 from vttdata.records import Caption
@@ -256,10 +256,32 @@ def test_platform_s_workers_come_by_one_link_and_get_a_code(rating: Running) -> 
 
 def test_video_has_byte_ranges(rating: Running, clips: Path) -> None:
     data = next(path for path in clips.iterdir() if path.stem == "blue").read_bytes()
-    number = rating.campaign.video_numbers["blue"]
+    number = rating.campaign.video_numbers("ann")["blue"]
     response = httpx.get(f"{rating.link()}/video/{number}", headers={"Range": "bytes=10-19"})
     assert (response.status_code, response.content) == (206, data[10:20])
     assert response.headers["content-range"] == f"bytes 10-19/{len(data)}"
+
+
+def test_addresses_of_videos_tell_nothing_about_ids(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "v.csv", ("video_id",), *((f"v{n:03}",) for n in range(60)))
+    material = Material([str(rows)], lambda wanted: {}, address="https://example.org/{video_id}.mp4")
+    campaign = make_campaign(tmp_path / "c", "caption", material)
+    orders = [[*campaign.video_numbers(worker)] for worker in ("ann", "bob", "cem")]
+    for order in orders:
+        # Ranks of ids and of numbers are those of shuffled cards.
+        ranks = [int(name[1:]) for name in order]
+        assert sorted(ranks) == [*range(60)]
+        assert abs(sum(ranks[:40]) / 40 - 29.5) < 8
+    assert len({tuple(order) for order in orders}) == 3
+    assert [*read_campaign(tmp_path / "c").video_numbers("ann")] == orders[0]
+
+
+def test_what_says_which_units_are_controls_is_for_its_owner_alone(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "v.csv", ("video_id",), ("a",), ("b",))
+    material = Material([str(rows)], lambda wanted: {}, address="https://example.org/{video_id}.mp4")
+    folder = make_campaign(tmp_path / "c", "caption", material).folder
+    assert folder.stat().st_mode & 0o077 == 0
+    assert {path.name for path in folder.iterdir() if path.stat().st_mode & 0o077 == 0} == {UNITS, SECRET, CAMPAIGN}
 
 
 def test_pages_load_nothing_from_elsewhere_and_run_no_markup(rating: Running) -> None:

@@ -81,7 +81,7 @@ def make_rating(folder: Path, address: str, **settings: Any) -> Campaign:
         write_table(folder / f"{name}.csv", [{"video_id": v, "caption": text} for v, text in texts.items()])
         for name, texts in system_captions(SYSTEMS, VIDEOS).items()
     ]
-    overrides = [f"{name}={json.dumps(value)}" for name, value in (HIT | settings).items()]
+    overrides = [f"{name}={json.dumps(value)}" for name, value in (HIT | {"min_shown": 0} | settings).items()]
     material = Material(files, lambda wanted: {}, human_captions(VIDEOS + 2), seed=3, address=address)
     return make_campaign(folder / "campaign", "rate-slider", material, overrides)
 
@@ -331,7 +331,7 @@ def test_ids_are_percent_encoded_in_addresses(tmp_path: Path, videos: str) -> No
     overrides = [f"{name}={value}" for name, value in HIT.items()]
     material = Material(files, lambda wanted: {}, human, address="https://example.org/{video_id}.mp4")
     campaign = make_campaign(tmp_path / "campaign", "rate-slider", material, overrides)
-    assert campaign.video_address("a b#1") == "https://example.org/a%20b%231.mp4"
+    assert campaign.video_address("ann", "a b#1") == "https://example.org/a%20b%231.mp4"
     export(campaign, "pages", tmp_path / "out", videos)
     pages = "".join(page.read_text() for page in (tmp_path / "out" / "pages").glob("*.html"))
     for text in (pages, (tmp_path / "out" / "crowd.csv").read_text()):
@@ -359,6 +359,6 @@ def test_command_takes_videos_by_url(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([*command, "--videos", "nowhere"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main([*command, "--videos", "https://example.org/{video_id}.mp4"]) == 0
-    assert read_campaign(tmp_path / "campaign").video_address("v0") == "https://example.org/v0.mp4"
+    assert read_campaign(tmp_path / "campaign").video_address("ann", "v0") == "https://example.org/v0.mp4"
     command = ["people", "export", str(tmp_path / "campaign"), "--format", "pages", "--out", str(tmp_path / "out")]
     assert main(command) == 2

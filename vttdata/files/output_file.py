@@ -85,12 +85,16 @@ def link_file(file: Path, target: Path) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write a text file in one step: a reader, or a full disk, sees the old content or the new one.
 
+    A file that is replaced keeps who may read it.
+
     Raises:
         OSError: when it cannot be written; it names the file.
     """
     try:
         with partial_file(path) as partial:
             partial.write_text(text, encoding="utf-8", newline="")
+            if path.exists():
+                partial.chmod(path.stat().st_mode & 0o777)
     except OSError as error:
         # A full disk is an error of the write, which names no file.
         raise OSError(error.errno, error.strerror, str(path)) from error

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from vttdata.generate.degrade.degrade import VARIANTS, DegradeSettings, degrade
+from vttdata.generate.degrade.degrade import VARIANTS, DegradeSettings, degrade, degrade_captions
 from vttdata.generate.degrade.donors import Donors
 
 if TYPE_CHECKING:
     from vttdata.generate.foils.mine import mine_foils
 
-__all__ = ["VARIANTS", "DegradeSettings", "Donors", "degrade", "mine_foils"]
+__all__ = ["VARIANTS", "DegradeSettings", "Donors", "degrade", "degrade_captions", "mine_foils"]
 
 
 def __getattr__(name: str) -> Any:

@@ -171,14 +171,20 @@ class Campaign:
         return dataclasses.replace(self, task=task)
 
     @cached_property
-    def video_numbers(self) -> dict[str, int]:
-        """Number of each video in addresses of our server, which reveal no id."""
-        return {video_id: number for number, video_id in enumerate(self.videos)}
+    def _video_numbers(self) -> dict[str, dict[str, int]]:
+        return {}
 
-    def video_address(self, video_id: str) -> int | str:
-        """Return where the page finds a video: its number on our server, or its URL."""
+    def video_numbers(self, worker: str) -> dict[str, int]:
+        """Return the number of each video in a worker's addresses of our server, ascending; they reveal nothing."""
+        if worker not in self._video_numbers:
+            order = sorted(self.videos, key=lambda video_id: self.token("video", worker, video_id))
+            self._video_numbers[worker] = {video_id: number for number, video_id in enumerate(order)}
+        return self._video_numbers[worker]
+
+    def video_address(self, worker: str, video_id: str) -> int | str:
+        """Return where a worker's page finds a video: its number on our server, or its URL."""
         page = self.videos[video_id].page
-        return page if is_url(page) else self.video_numbers[video_id]
+        return page if is_url(page) else self.video_numbers(worker)[video_id]
 
 
 def write_campaign(
@@ -211,15 +217,17 @@ def write_campaign(
         "datasets": list(material.datasets),
     }
     with DescribeOSErrors(f"{folder}: the campaign cannot be written"):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / UNITS).write_text(text, encoding="utf-8", newline="\n")
-        with open(
-            folder / SECRET, "x", encoding="ascii", newline="\n", opener=lambda path, flags: os.open(path, flags, 0o600)
-        ) as f:
-            f.write(material.secret.hex())
-        # Last, so that a folder with this file is complete.
-        (folder / CAMPAIGN).write_text(json.dumps(content, indent=1), encoding="utf-8", newline="\n")
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # The last one last, so that a folder with this file is complete. All say what is a control.
+        texts = {UNITS: text, SECRET: material.secret.hex(), CAMPAIGN: json.dumps(content, indent=1)}
+        for name, content_of_file in texts.items():
+            with open(folder / name, "x", encoding="utf-8", newline="\n", opener=_open_private) as f:
+                f.write(content_of_file)
     return read_campaign(folder)
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def check_new_folder(folder: Path) -> None:

@@ -60,6 +60,7 @@ def _write_pages(campaign: Campaign, store: Store, folder: Path, videos: Mapping
         title=campaign.title,
         instructions=tuple(campaign.task.instructions()),
         consent=campaign.consent,
+        min_shown=ours.min_shown,
     )
     return write_hits(_hit_plan(campaign), folder, relative, writer, ours.question, campaign.notes)
 

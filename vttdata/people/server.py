@@ -63,8 +63,8 @@ class _Site:
         self.pages = {path.name: path.read_bytes() for path in site.iterdir() if Path(path.name).suffix in _TYPES}
         self.pages["task.js"] = script_of(campaign.task_name).read_bytes()
         self.pages["transport.js"] = self.pages["served.js"]
-        self.videos = [video.page for video in campaign.videos.values()]
-        self.media = " ".join(sorted({policy_source(page) for page in self.videos if is_url(page)} | {"'self'"}))
+        pages = [video.page for video in campaign.videos.values()]
+        self.media = " ".join(sorted({policy_source(page) for page in pages if is_url(page)} | {"'self'"}))
 
     def page(self, name: str, frames: str = "'none'") -> Response:
         suffix = Path(name).suffix
@@ -124,11 +124,12 @@ class _Site:
         return JSONResponse(await run_in_threadpool(self.service.answer, worker, *fields) | {"id": answer_id})
 
     async def video(self, request: Request) -> Response:
-        await self.worker(request)
+        names = [*self.campaign.video_numbers(await self.worker(request))]
         number = request.path_params["number"]
-        if number >= len(self.videos) or is_url(self.videos[number]) or not Path(self.videos[number]).is_file():
+        page = self.campaign.videos[names[number]].page if number < len(names) else ""
+        path = Path(page)
+        if is_url(page) or not path.is_file():
             raise RequestError(404, "There is no such video.")
-        path = Path(self.videos[number])
         kind = "video/webm" if path.suffix.lower() == ".webm" else "video/mp4"
         # Within one sitting a video may be kept, which saves slow networks a second transfer.
         return FileResponse(path, media_type=kind, headers={"Cache-Control": "private, max-age=3600"})

@@ -361,7 +361,7 @@ class Service:
             "item": item.item,
             "position": position,
             "count": len(unit.items),
-            "video": campaign.video_address(item.video_id),
+            "video": campaign.video_address(worker, item.video_id),
             "following": self._following_video(worker, unit, position),
             "shown": dict(item.shown),
         }
@@ -372,7 +372,7 @@ class Service:
         if not items:
             next_unit = self._next_unit(worker, finishing=unit.unit)
             items = () if next_unit is None else self.campaign.units[next_unit].items
-        return self.campaign.video_address(items[0].video_id) if items else None
+        return self.campaign.video_address(worker, items[0].video_id) if items else None
 
     def _is_enough(self, worker: str, finishing: str | None = None) -> bool:
         return 0 < self.campaign.settings.per_worker <= self._queue.count(worker, finishing)

@@ -67,6 +67,7 @@ class HitView:
         title: of the page.
         instructions: paragraphs of the first screen.
         consent: what a worker agrees to on the first screen; nothing is asked if it is empty.
+        min_shown: share of a video's length that must be shown before an answer is taken, 0..1.
 
     Raises:
         VttdataError: if an id is invalid or duplicated, or there are no items.
@@ -79,6 +80,7 @@ class HitView:
     title: str = DEFAULT_TITLE
     instructions: tuple[str, ...] = INSTRUCTIONS
     consent: str = ""
+    min_shown: float = 0.0
 
     def __post_init__(self) -> None:
         _check_id("HIT", self.hit)
@@ -105,12 +107,14 @@ def page_writer(
     title: str = DEFAULT_TITLE,
     instructions: tuple[str, ...] = INSTRUCTIONS,
     consent: str = "",
+    min_shown: float = 0.0,
 ) -> PageWriter:
     """Return a function that writes the page of a HIT, for `write_hits`; see `hit_view` and `HitView`."""
 
     def write(path: Path, hit: Hit) -> None:
         view = hit_view(hit, videos, question)
-        write_page(path, replace(view, ends=ends, title=title, instructions=instructions, consent=consent))
+        view = replace(view, ends=ends, title=title, instructions=instructions, consent=consent, min_shown=min_shown)
+        write_page(path, view)
 
     return write
 
@@ -142,6 +146,7 @@ def page_text(hit: HitView, *, submit_url: str | None = None) -> str:
         "hit": hit.hit,
         "question": hit.question,
         "ends": list(hit.ends),
+        "min_shown": hit.min_shown,
         "items": [{"item": v.item, "video": quote_address(v.video), "caption": v.caption} for v in hit.items],
     }
     # The digest tells pages of the same HIT id with other contents apart, so that their answers are not mixed up.

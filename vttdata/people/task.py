@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import math
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -27,9 +26,6 @@ from vttdata.records import Caption
 
 Row = dict[str, Any]
 Level = Literal["nominal", "ordinal", "interval"]
-
-# Probability below which as many right answers are no chance.
-_LEVEL = 0.05
 
 
 class AnswerError(Exception):
@@ -299,6 +295,15 @@ class Task(ABC):
         """Return the probability that a random answer to a control is right; 0 where it is not known."""
         return 0.0
 
+    @property
+    def alpha(self) -> float:
+        """Probability below which as many right answers to controls are no chance."""
+        return 0.05
+
+    def control_chances(self, answers: Sequence[Answered]) -> list[float]:
+        """Return for each of `control_results` the probability that a random answer is right."""
+        return [self.chance()] * len(self.control_results(answers))
+
     def control_results(self, answers: Sequence[Answered]) -> list[bool]:
         """Return for each control that a worker met whether the answer is right."""
         results = (self.control_passed(entry.item, entry.answer) for entry in answers)
@@ -318,8 +323,8 @@ class Task(ABC):
             return Verdict(False, "untested", f"{evidence}; judged from {self.settings.min_controls} on")
         if sum(passed) < self.settings.pass_mark * len(passed):
             return Verdict(False, "failed_controls", evidence)
-        p = _binomial_tail(sum(passed), len(passed), self.chance())
-        if p >= _LEVEL:
+        p = chance_of(sum(passed), self.control_chances(answers))
+        if p > self.alpha:
             return Verdict(False, "untested", f"{evidence}; by chance as many are right with p = {p:.2f}")
         return Verdict(True, "reliable", evidence)
 
@@ -354,7 +359,7 @@ class Task(ABC):
     def enough_controls(self) -> int:
         """Return how many controls a worker should meet: so many that one wrong answer leaves no doubt."""
         number = max(self.settings.min_controls, 2)
-        while _binomial_tail(number - 1, number, self.chance()) >= _LEVEL:
+        while chance_of(number - 1, [self.chance()] * number) >= self.alpha:
             number += 1
         return int(number)
 
@@ -369,9 +374,23 @@ class Task(ABC):
         return Unit(material.name("unit", json.dumps(content, sort_keys=True)), tuple(items), is_control, qualifies)
 
 
-def _binomial_tail(right: int, number: int, chance: float) -> float:
-    """Return the probability of at least so many right answers of a number, each right by chance."""
-    return sum(math.comb(number, n) * chance**n * (1 - chance) ** (number - n) for n in range(right, number + 1))
+def chance_of(right: int, chances: Sequence[float]) -> float:
+    """Return the probability of at least so many right answers, each right by its own chance."""
+    # Probability of each number of right answers so far.
+    numbers = [1.0]
+    for chance in chances:
+        numbers = [
+            (1 - chance) * same + chance * fewer for same, fewer in zip([*numbers, 0.0], [0.0, *numbers], strict=True)
+        ]
+    return sum(numbers[right:])
+
+
+def saw_enough(shares: Sequence[float], least: float) -> bool:
+    """Return whether a worker saw enough: of at least half of the answers' videos, a share of `least` was shown.
+
+    True where no share is known.
+    """
+    return 2 * sum(share >= least for share in shares) >= len(shares)
 
 
 def majority(votes: Iterable[str]) -> str | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.judgments import hit
 from vttdata.people import ReliabilitySettings, WorkerReport, judge_workers, read_results, reliable_only
+from vttdata.people.answers.manifest import ManifestItem
 from vttdata.records import Judgment
 
 BATCH = Path("data/direct-assessment/mturk-batch/Batch_1959533_batch_results.csv")
@@ -107,3 +111,56 @@ def test_flags_name_haste_and_long_runs_and_decide_nothing() -> None:
     assert report.seconds_per_item == 1.5
     upside_down = judge_workers(pairs("w", *((b, a) for a, b in scores)))[0]
     assert upside_down.flags == ("degraded_not_lower",)
+
+
+def rated(shown: float | None, number: int = 20) -> list[Judgment]:
+    """Return the scores of a worker who finds every degraded caption."""
+    return [
+        Judgment("h", "w", f"{kind}{n}", f"v{n}", "human", kind, score + n, shown=shown)
+        for n in range(number)
+        for kind, score in (("human", 70.0), ("degraded", 20.0 - n / 9))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [
+        ([None], "reliable"),
+        ([0.0], "not_shown"),
+        ([0.49], "not_shown"),
+        ([0.5, 0.0], "reliable"),
+        ([0.0, 0.0, 0.9], "not_shown"),
+    ],
+)
+def test_worker_who_did_not_watch_is_left_out_however_well_the_controls_are_found(
+    shares: list[float | None], verdict: str
+) -> None:
+    judgments = [
+        replace(judgment, shown=shares[place % len(shares)]) for place, judgment in enumerate(rated(None, number=30))
+    ]
+    (report,) = judge_workers(judgments)
+    assert (report.verdict, report.degraded.paired_t < 1e-6) == (verdict, True)
+    assert bool(reliable_only(judgments, [report])) == (verdict == "reliable")
+    assert judge_workers(judgments, ReliabilitySettings(min_shown=0.0))[0].verdict == "reliable"
+
+
+def test_what_was_shown_is_read_from_files_of_pages_and_of_mechanical_turk(tmp_path: Path) -> None:
+    manifest = {"h": {f"i{n}": ManifestItem(f"v{n}", "s", "system") for n in range(2)}}
+    page = tmp_path / "page.csv"
+    page.write_text("hit,worker,item,position,score,seconds,shown,note\nh,ann,i0,0,40,3,0.25,\nh,ann,i1,1,60,3,,\n")
+    details = {"hit": "h", "worker": "bob", "answers": [{"item": "i0", "score": 5, "shown": 0.75}]}
+    crowd = tmp_path / "crowd.csv"
+    with crowd.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["HITId", "WorkerId", "Input.hit", "WorkTimeInSeconds", "Answer.answers", "Answer.details"])
+        rows.writerow(["x", "bob", "h", "60", "0_i0_5|1_i1_7", json.dumps(details)])
+        rows.writerow(["y", "cem", "h", "60", "0_i0_5|1_i1_7", "[not JSON"])
+    found = {(j.worker, j.item): j.shown for j in read_results([page, crowd], manifest=manifest).judgments}
+    assert found == {
+        ("ann", "i0"): 0.25,
+        ("ann", "i1"): None,
+        ("bob", "i0"): 0.75,
+        ("bob", "i1"): None,
+        ("cem", "i0"): None,
+        ("cem", "i1"): None,
+    }

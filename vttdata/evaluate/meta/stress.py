@@ -20,7 +20,7 @@ from vttdata.evaluate.meta.scoring import score_captions
 from vttdata.evaluate.metric import CaptioningMetric, VideoSpan
 from vttdata.evaluate.report import Estimate
 from vttdata.export.reader import DatasetReader
-from vttdata.generate import Donors, degrade
+from vttdata.generate import Donors, degrade_captions
 from vttdata.generate.degrade.donors import hash64
 from vttdata.records import Caption
 from vttdata.statistics.arrays import Floats, Integers
@@ -203,7 +203,7 @@ def degrade_clips(clips: Items) -> dict[tuple[str, int], tuple[str, str]]:
     ]
     sources = {video_id: str(source) for video_id, source in zip(clips.ids, clips.sources, strict=True)}
     donors = Donors(captions, sources)
-    results = [degrade(caption, donors) for caption in captions]
+    results = degrade_captions(captions, donors)
     return {
         (result.video_id, result.sen_id): (result.caption, name_share(result.words or 0, result.original))
         for result in results

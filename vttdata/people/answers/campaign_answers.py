@@ -9,7 +9,7 @@ from vttdata.people.answers.intake import FINDINGS
 from vttdata.people.answers.read import read_results
 from vttdata.people.campaign import Campaign
 from vttdata.people.store import DuplicateError, Store, StoredAnswer
-from vttdata.people.task import AnswerError, Earlier
+from vttdata.people.task import AnswerError, Earlier, Observed
 
 
 def add_answers(campaign: Campaign, store: Store, files: Iterable[Path]) -> Mapping[str, Sequence[str]]:
@@ -32,9 +32,9 @@ def add_answers(campaign: Campaign, store: Store, files: Iterable[Path]) -> Mapp
         score = int(given.score) if given.score.is_integer() else given.score
         try:
             answer = campaign.task.check(campaign.items[given.hit, given.item], {"score": score}, Earlier((), ()))
-            stored = StoredAnswer(
-                f"file {number}", given.worker, given.hit, given.item, answer, None, given.seconds, float(number)
-            )
+            observed = None if given.shown is None else Observed(given.shown)
+            who = (f"file {number}", given.worker, given.hit, given.item)
+            stored = StoredAnswer(*who, answer, None, given.seconds, float(number), observed)
             store.save(stored, None)
         except AnswerError:
             findings.setdefault("refused", []).append(case)

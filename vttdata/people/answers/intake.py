@@ -68,6 +68,7 @@ class Intake:
         shown: ManifestItem | None,
         position: int,
         seconds: float | None = None,
+        share: float | None = None,
     ) -> None:
         """Check an answer, and record a judgment or a finding.
 
@@ -81,6 +82,7 @@ class Intake:
             shown: what the item shows according to the file; None if the file does not say it.
             position: position of the item in the HIT, from 0.
             seconds: time spent on the item; None, NaN or an impossible time if unknown.
+            share: share of the video's length that was shown; None or NaN if unknown.
         """
         problem = self._problem(hit, worker, item, shown)
         if problem is not None:
@@ -101,7 +103,8 @@ class Intake:
             if self._judgments[key].score != value:
                 self.note("conflicting_duplicate", hit, worker, item)
         else:
-            self._judgments[key] = Judgment(hit, worker, item, *content, value, position, known_seconds)
+            known_share = share if share is not None and share >= 0 else None
+            self._judgments[key] = Judgment(hit, worker, item, *content, value, position, known_seconds, known_share)
 
     def _problem(self, hit: str, worker: str, item: str, shown: ManifestItem | None) -> str | None:
         """Return the finding for which an answer is left out."""

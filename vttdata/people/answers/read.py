@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -58,13 +59,14 @@ def read_results(
     """Read files of results; the layout of each is recognised by its first line.
 
     - **crowd**: the CSV of Amazon Mechanical Turk, a row per assignment: `HITId`, `WorkerId`, `WorkTimeInSeconds`, an
-      answer ``position_item_score|position_item_score|...`` in a column `Answer....`, and `Input.sys_id_0`,
+      answer ``position_item_score|position_item_score|...`` in a column `Answer....`, in `Answer.details` what a page
+      of ours says of each answer, and `Input.sys_id_0`,
       `Input.sid_0`, `Input.tst_0`, `Input.rid_0` and so on for what was shown; with a manifest these may be missing. A
       column `Input.hit` names the HIT instead of `HITId`.
     - **page**: the export of an assessment page, CSV, TSV or JSONL with a row per answer: `hit`, `worker`, `item`,
-      `score`, and optionally `position` (from 0) and `seconds`; or objects with `hit`, `worker` and the list
-      `answers`, as pages post them, one per line of JSONL. ``.json`` is one object or a list of either type. Without a
-      manifest, `video_id`, `system` and `kind` are required as well.
+      `score`, and optionally `position` (from 0), `seconds` and `shown`, the share of the video that was shown; or
+      objects with `hit`, `worker` and the list `answers`, as pages post them, one per line of JSONL. ``.json`` is one
+      object or a list of either type. Without a manifest, `video_id`, `system` and `kind` are required as well.
     - **wmt**: see `vttdata.people.answers.wmt`.
     - **appraise**: the CSV of Appraise's ``ExportSystemScoresToCSV``, which has no header; an account is a HIT.
 
@@ -142,6 +144,7 @@ def _take_crowd(file: Path, intake: Intake) -> None:
         items = list(shown) if intake.manifest is None else list(intake.manifest.get(hit, ()))
         cells = [value for name, value in row.items() if name.startswith("Answer.") and isinstance(value, str)]
         answers = next((value.split("|") for value in cells if _ANSWER.fullmatch(value.strip())), [])
+        shares = _crowd_shares(row)
         seconds = number_or_nan(row.get("WorkTimeInSeconds")) / max(len(items) or len(answers), 1)
         for answer in answers:
             # An item's id may contain underscores itself.
@@ -150,7 +153,9 @@ def _take_crowd(file: Path, intake: Intake) -> None:
             if not position.isdecimal() or not item:
                 intake.note("unreadable", hit, worker, answer[:40])
                 continue
-            intake.take(hit, worker, item, score, shown=shown.get(item), position=int(position[:9]), seconds=seconds)
+            content, share = shown.get(item), shares.get(item)
+            place = int(position[:9])
+            intake.take(hit, worker, item, score, shown=content, position=place, seconds=seconds, share=share)
         intake.expect(hit, worker, items)
 
 
@@ -170,6 +175,15 @@ def _crowd_items(row: Mapping[str, Any], location: str, *, has_manifest: bool) -
             raise VttdataError(f"{location}: the item {item[:40]!a} is duplicated in its HIT; each needs its own id.")
         shown[item] = ManifestItem(video_id, system, parse_kind(kind, location))
     return shown
+
+
+def _crowd_shares(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return the share of each item's video that was shown, where a page of ours said so."""
+    try:
+        answers = json.loads(row.get("Answer.details") or "{}").get("answers", ())
+        return {str(answer["item"]): number_or_nan(answer.get("shown")) for answer in answers}
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return {}
 
 
 def _take_page(file: Path, intake: Intake) -> None:
@@ -197,6 +211,7 @@ def _take_page(file: Path, intake: Intake) -> None:
             shown=shown,
             position=int(position) if 0 <= position < 1e9 else number,
             seconds=number_or_nan(row.get("seconds")),
+            share=number_or_nan(row.get("shown")),
         )
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vttdata.errors import VttdataError
-from vttdata.generate import Donors, degrade
+from vttdata.generate import Donors, degrade_captions
 from vttdata.generate.degrade.donors import hash64
 from vttdata.people.hits.hit_records import HitSettings
 from vttdata.records import Caption, Degraded
 from vttdata.text.captions import clean_text
+from vttdata.text.word_spans import split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +38,53 @@ def choose_controls(
 ) -> tuple[list[HumanCaption], dict[str, list[str]]]:
     """Choose one human caption of each video, as in the paper, and degrade it.
 
-    Of several captions of a video, the first one that can be degraded in an order drawn by the seed is chosen; the
-    others only lend words. The order of `human` must not depend on that of the input; `videos` are sorted, and one
-    without an entry in `source_of` is its own source.
+    Of several captions of a video, the first one in an order drawn by the seed is chosen whose degraded form has its
+    new words between the same words as their donor, or else the first one that can be degraded; the others only lend
+    words. The order of `human` must not depend on that of the input; `videos` are sorted, and one without an entry in
+    `source_of` is its own source.
 
     Returns:
         Human captions with their degraded forms, at most one per video, sorted by video; and kind of
-        `vttdata.people.hits.hit_records.NOTES` -> videos without controls.
+        `vttdata.people.hits.hit_records.NOTES` -> videos without controls, or with one that may be found by reading.
     """
     captions_of: dict[str, list[Caption]] = {}
     for caption in human:
         captions_of.setdefault(caption.video_id, []).append(caption)
     donors = Donors(human, {video: source_of.get(video, video) for video in captions_of})
+    texts = {(caption.video_id, caption.sen_id): caption.caption for caption in human}
     chosen: dict[str, HumanCaption] = {}
-    for video in videos:
-        order = sorted(
-            captions_of.get(video, ()), key=lambda c: hash64("person", seed, c.video_id, c.sen_id, c.caption)
-        )
-        for caption in order:
-            result = degrade(caption, donors, seed=seed)
-            if result.flag is None and result.caption is not None:
-                texts = clean_text(caption.caption), clean_text(result.caption)
-                chosen[video] = HumanCaption(video, *texts, result)
-                break
+    waiting = {
+        video: sorted(captions_of[video], key=lambda c: hash64("person", seed, c.video_id, c.sen_id, c.caption))
+        for video in videos
+        if video in captions_of
+    }
+    while waiting:
+        results = degrade_captions([order.pop(0) for order in waiting.values()], donors, seed=seed)
+        for result in results:
+            video, is_hidden = result.video_id, _is_hidden(result, texts)
+            if result.caption is not None and result.flag is None and (is_hidden or video not in chosen):
+                chosen[video] = HumanCaption(video, clean_text(result.original), clean_text(result.caption), result)
+            if is_hidden or not waiting[video]:
+                del waiting[video]
     shown = set(videos)
     notes = {
         "no_human": [video for video in videos if video not in captions_of],
         "not_degraded": [video for video in videos if video in captions_of and video not in chosen],
         "only_human": [video for video in captions_of if video not in shown],
+        "readable": [video for video, caption in chosen.items() if not _is_hidden(caption.degraded, texts)],
     }
-    return list(chosen.values()), notes
+    return [chosen[video] for video in videos if video in chosen], notes
+
+
+def _is_hidden(result: Degraded, texts: Mapping[tuple[str, int], str]) -> bool:
+    """Return whether the new words of a degraded caption stand between the same words as in their donor."""
+    if result.caption is None or result.words is None or result.start is None or result.donor_start is None:
+        return False
+    words = split_words(result.original.casefold())
+    donor = split_words(texts[result.donor_video_id or "", result.donor_sen_id or 0].casefold())
+    around = (slice(at - 1, at) for at in (result.start, result.start + result.words + 1))
+    around_donor = (slice(at - 1, at) for at in (result.donor_start, result.donor_start + result.words + 1))
+    return [words[at] for at in around] == [donor[at] for at in around_donor]
 
 
 # How many waiting captions of a system are searched for the best one. In the worst case, 30 systems whose captions of
@@ -118,6 +136,15 @@ class _HitSoFar:
             if best is None or cost < best:
                 best = cost
         return None if best is None else best[-1]
+
+    def twin(self, waiting: Sequence[_Candidate], once: Container[str]) -> int | None:
+        """Return the index of the first candidate whose video is one of `once`, and whose texts the HIT does not have.
+
+        None if there is none.
+        """
+        return next(
+            (i for i, (video, texts) in enumerate(waiting) if video in once and self.texts.isdisjoint(texts)), None
+        )
 
 
 @dataclass(slots=True)
@@ -172,12 +199,15 @@ class Selection:
             )
 
     def _pass(self, number: int) -> dict[str, list[_Candidate]]:
-        """Return each system's captions once, in a common order of videos that each system starts elsewhere."""
+        """Return each system's captions once, in a common order of videos that every two systems start elsewhere.
+
+        These two have their captions of a video at about the same time, so that a HIT can show both.
+        """
         order = sorted(self._videos, key=lambda video: hash64("pass", self._seed, number, video))
         ranks = sorted(self._systems, key=lambda system: hash64("pass", self._seed, number, "system", system))
         queues: dict[str, list[_Candidate]] = {}
         for rank, system in enumerate(ranks):
-            start = rank * len(order) // len(ranks)
+            start = rank // 2 * 2 * len(order) // len(ranks)
             texts = self._systems[system]
             queues[system] = [(v, (texts[v].casefold(),)) for v in (*order[start:], *order[:start]) if v in texts]
         return queues
@@ -229,7 +259,9 @@ class Selection:
     def _choose_waiting(self, number: int, hit: _HitSoFar) -> list[tuple[str, str]]:
         """Choose captions that must still be shown.
 
-        Each system's share of the HIT is its share of the captions left, by Webster's method of apportionment.
+        Each system's share of the HIT is its share of the captions left, by Webster's method of apportionment. The last
+        ones are of videos that another system has described in the HIT, so that a video with two texts need not be
+        that of a degraded caption.
         """
         left = [len(queue.waiting) for queue in self._queues]
         tie_break = [hash64("turn", self._seed, number, queue.system) for queue in self._queues]
@@ -239,7 +271,11 @@ class Selection:
         while ranked_queues and len(chosen) < self._settings.system:
             _, _, rank = heapq.heappop(ranked_queues)
             queue = self._queues[rank]
-            index = hit.best(queue.waiting, self._captions_left)
+            index = None
+            if len(chosen) >= self._settings.system - self._settings.twins:
+                once = {video for _, video in chosen if hit.videos[video] == 1}
+                index = hit.twin(queue.waiting, once)
+            index = hit.best(queue.waiting, self._captions_left) if index is None else index
             if index is None:
                 continue
             video, texts = queue.waiting.pop(index)

@@ -34,6 +34,8 @@ NOTES = {
     "no_human": "videos without a human caption; they are assessed, and no control is made from them",
     "not_degraded": "videos none of whose human captions can be degraded; no control is made from them",
     "only_human": "videos that no system has a caption for; they are not shown, their words go into degraded captions",
+    "readable": "videos whose degraded caption may be found by reading, since its new words come from between others; "
+    "with more human captions, of any videos, there are fewer",
     "same_text": "items that say word for word what another item of their HIT says of another video",
     "assessed_again": "captions that are assessed once more than asked for, since HITs are filled up",
 }
@@ -86,6 +88,11 @@ class HitSettings(Strict):
     def items(self) -> int:
         """Return the number of items of a HIT."""
         return self.system + self.human + self.degraded + self.repeat
+
+    @property
+    def twins(self) -> int:
+        """Return how many videos are shown with the captions of two systems: as many as with a degraded caption."""
+        return min(self.degraded, (self.system - self.repeat) // 2)
 
     @property
     def block_length(self) -> int:

@@ -50,17 +50,21 @@ def lay_out_hits(contents: Iterable[HitContent], campaign: str, settings: HitSet
 def _choose_repeats(
     content: HitContent, number_of_repeats: int, repeats_of_system: Counter[str], seed: int, number: int
 ) -> list[tuple[str, str]]:
-    """Choose (system, video) to be shown again: balanced over systems within the HIT, then over the campaign."""
+    """Choose (system, video) to be shown again: balanced over systems within the HIT, then over the campaign.
+
+    Of a system, captions are preferred whose video no other system of the HIT describes.
+    """
     videos_of: dict[str, list[str]] = {}
     for system, video, _ in content.captions:
         videos_of.setdefault(system, []).append(video)
+    times = Counter(video for _, video, _ in content.captions)
     tie_break = {system: hash64("repeat", seed, number, system) for system in videos_of}
     repeats_in_hit = Counter[str]()
     repeated: list[tuple[str, str]] = []
     for _ in range(number_of_repeats):
         system = min(videos_of, key=lambda name: (repeats_in_hit[name], repeats_of_system[name], tie_break[name]))
         videos = videos_of[system]
-        video = min(videos, key=lambda name: hash64("repeat", seed, number, system, name))
+        video = min(videos, key=lambda name: (times[name] > 1, hash64("repeat", seed, number, system, name)))
         videos.remove(video)
         if not videos:
             del videos_of[system]
@@ -84,8 +88,14 @@ def _order_items(
     systems = {(system, video): HitItem("", video, system, "system", text) for system, video, text in content.captions}
     repeat_pairs = [(systems[key], dataclasses.replace(systems[key], kind="repeat")) for key in repeated]
     single = [human[index] for index in sorted(order[settings.degraded :])]
-    single += [item for key, item in systems.items() if key not in repeated]
-    return arrange([degraded_pairs, repeat_pairs], single, settings.block_length, purpose)
+    of_video: dict[str, list[HitItem]] = {}
+    for key, item in systems.items():
+        if key not in repeated:
+            of_video.setdefault(item.video_id, []).append(item)
+    twins = [(items[0], items[1]) for items in of_video.values() if len(items) == 2][: settings.twins]
+    paired = {item for pair in twins for item in pair}
+    single += [item for items in of_video.values() for item in items if item not in paired]
+    return arrange([degraded_pairs, repeat_pairs, twins], single, settings.block_length, purpose)
 
 
 def arrange(pairs: Sequence[Sequence[tuple[T, T]]], single: Sequence[T], block_length: int, purpose: object) -> list[T]:

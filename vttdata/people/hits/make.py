@@ -16,7 +16,7 @@ from vttdata.people.hits.layout import lay_out_hits
 from vttdata.records import Caption
 from vttdata.text.captions import clean_text
 
-GENERATOR = "hits-1"
+GENERATOR = "hits-2"
 """Name of this way of making HITs, which changes whenever the same input would give other HITs."""
 
 _MAX_NAME = 200
@@ -40,7 +40,8 @@ def make_hits(
 
     - each system's caption is in at least `assessments` HITs, and in a HIT twice only as a repeat;
     - systems have the same share of every HIT, to one item, if they have captions of the same videos; otherwise each
-      has the share that it has of all captions. Videos are spread as evenly as texts allow;
+      has the share that it has of all captions. Videos are spread as evenly as texts allow, but for as many as have a
+      degraded caption, which are shown with the captions of two systems, as far apart as a control and its original;
     - except repeats, no two items of a HIT show the same text about the same video: equal captions of two systems, or
       of a system and a person, get into different HITs. The same text about two videos is avoided unless that takes
       another HIT, and otherwise noted as ``same_text``. Case is ignored;

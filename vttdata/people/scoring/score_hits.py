@@ -29,7 +29,7 @@ from vttdata.people.scoring.workers import VERDICTS, ReliabilitySettings, Worker
 from vttdata.records import CaptionScore
 
 # The report has no columns for the p-values of all comparisons; they are in the CSV table.
-_REPORT_WORKER_COLUMNS = 11
+_REPORT_WORKER_COLUMNS = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,10 @@ _COMPARISON_COLUMNS = (
 
 def worker_table(reports: Iterable[WorkerReport]) -> Table:
     """Return a row per worker: verdict, statistics, and the three comparisons with their p-values."""
-    columns = ("worker", "verdict", "p", "hits", "items", "mean", "sd", "seconds_per_item", "longest_run", "consistent")
+    columns = (
+        *("worker", "verdict", "p", "hits", "items", "mean", "sd", "seconds_per_item"),
+        *("shown", "longest_run", "consistent"),
+    )
     head = [*columns, "flags", *(f"{control}_{name}" for control in _CONTROLS for name in _COMPARISON_COLUMNS)]
     rows = [
         [

@@ -9,21 +9,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Gt, Lt
 
+from vttdata.people.task import saw_enough
 from vttdata.records import Judgment, JudgmentKind
-from vttdata.settings import PositiveCount, Seconds, Strict
+from vttdata.settings import PositiveCount, Ratio, Seconds, Strict
 from vttdata.statistics.hypothesis_tests import Alternative, PairedTest, paired_p_values
 
-Verdict = Literal["reliable", "unreliable", "constant", "too_few_pairs", "not_a_number", "undefined"]
+Verdict = Literal["reliable", "unreliable", "constant", "not_shown", "too_few_pairs", "not_a_number", "undefined"]
 
 VERDICTS: dict[Verdict, str] = {
     "reliable": "scores degraded captions significantly lower",
     "unreliable": "does not score degraded captions significantly lower",
     "constant": "gave every item the same score",
+    "not_shown": "gave most answers before enough of the video was shown",
     "too_few_pairs": "met too few degraded captions together with the unharmed ones to be tested",
     "not_a_number": "has a score that is no finite number",
     "undefined": "the chosen test has no value for these pairs, as where all differences are 0",
@@ -46,6 +49,8 @@ class ReliabilitySettings(Strict):
         fast_seconds: a worker who in some HIT took less than this per item, on average, is flagged; Graham's
             scripts flag less than 300 s for a HIT of 100.
         longest_run: a worker who gave the same score more often than this in a row is flagged; 8 in Graham's scripts.
+        min_shown: at least half of a worker's answers must be given after this share of the video was shown, 0..1,
+            where it is known. Who reads captions and watches nothing may guess which are degraded.
     """
 
     test: PairedTest = "paired_t"
@@ -53,6 +58,7 @@ class ReliabilitySettings(Strict):
     min_pairs: PositiveCount = 10
     fast_seconds: Seconds = 3.0
     longest_run: PositiveCount = 8
+    min_shown: Ratio = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class WorkerReport:
         consistent: repeats were not scored significantly differently; None if undefined. It decides nothing.
         seconds_per_item: mean over the items with a known time, None if there are none.
         longest_run: longest run of equal scores.
+        shown: median share of the videos' lengths that was shown, None if none is known.
         flags: hints that decide nothing: ``fast``, ``constant_run``, ``degraded_not_lower``.
     """
 
@@ -113,6 +120,7 @@ class WorkerReport:
     seconds_per_item: float | None
     longest_run: int
     flags: tuple[str, ...]
+    shown: float | None = None
 
 
 def judge_workers(judgments: Iterable[Judgment], settings: ReliabilitySettings | None = None) -> list[WorkerReport]:
@@ -149,6 +157,7 @@ def _report(worker: str, judgments: list[Judgment], settings: ReliabilitySetting
     longest_run = max(len(list(run)) for runs_of_hit in runs for _, run in runs_of_hit)
     seconds = [[item.seconds for item in items if item.seconds is not None] for items in hits]
     known = list(itertools.chain.from_iterable(seconds))
+    shares = [judgment.shown for judgment in judgments if judgment.shown is not None]
     flags = {
         "fast": any(sum(times) / len(times) < settings.fast_seconds for times in seconds if times),
         "constant_run": longest_run > settings.longest_run,
@@ -160,7 +169,7 @@ def _report(worker: str, judgments: list[Judgment], settings: ReliabilitySetting
         items=len(judgments),
         mean=float(scores.mean()),
         sd=float(scores.std(ddof=1)) if len(scores) > 1 else float("nan"),
-        verdict=_verdict(scores.tolist(), degraded, settings),
+        verdict=_verdict(scores.tolist(), shares, degraded, settings),
         p=degraded.p(settings.test),
         degraded=degraded,
         reference=comparisons["reference"],
@@ -169,15 +178,20 @@ def _report(worker: str, judgments: list[Judgment], settings: ReliabilitySetting
         seconds_per_item=sum(known) / len(known) if known else None,
         longest_run=longest_run,
         flags=tuple(name for name, is_set in flags.items() if is_set),
+        shown=median(shares) if shares else None,
     )
 
 
-def _verdict(scores: Sequence[float], degraded: Comparison, settings: ReliabilitySettings) -> Verdict:
+def _verdict(
+    scores: Sequence[float], shares: Sequence[float], degraded: Comparison, settings: ReliabilitySettings
+) -> Verdict:
     if not np.isfinite(scores).all():
         return "not_a_number"
     # A single score does not vary, but says nothing about the worker either.
     if len(scores) > 1 and min(scores) == max(scores):
         return "constant"
+    if not saw_enough(shares, settings.min_shown):
+        return "not_shown"
     if degraded.pairs < settings.min_pairs:
         return "too_few_pairs"
     p = degraded.p(settings.test)

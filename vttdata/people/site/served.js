@@ -56,24 +56,28 @@ class Waiting {
   }
 }
 
-// Seconds spent on an item that was left.
-const spent = {
-  key: `vttdata ${base} seconds`,
-  get: () => {
-    try {
-      return JSON.parse(localStorage.getItem(spent.key)) ?? [];
-    } catch {
-      return [];
-    }
-  },
-  set: (value) => {
-    try {
-      localStorage.setItem(spent.key, JSON.stringify(value));
-    } catch {
-      // Without storage they end with the page.
-    }
-  },
+// Something about the item that is shown, kept through reloads: `get` returns the item and the value.
+const keep = (name) => {
+  const key = `vttdata ${base} ${name}`;
+  return {
+    get: () => {
+      try {
+        return JSON.parse(localStorage.getItem(key)) ?? [];
+      } catch {
+        return [];
+      }
+    },
+    set: (value) => {
+      try {
+        localStorage.setItem(key, JSON.stringify(value));
+      } catch {
+        // Without storage it ends with the page.
+      }
+    },
+  };
 };
+const spent = keep("seconds");
+const draft = keep("draft");
 
 // Returns what the server says, and throws for anything that is not the server's: `isOurs` tells by its content.
 async function request(path, body, isOurs) {
@@ -124,11 +128,14 @@ export function openTransport(page) {
   const address = (name) => (typeof name === "number" ? `${base}/video/${name}` : name);
   const SCREENS = {
     item: () => {
+      const name = `${state.unit} ${state.item}`;
       const [item, seconds] = spent.get();
+      const [drafted, written] = draft.get();
       return {
         video: address(state.video),
         following: state.following === null ? undefined : address(state.following),
-        spent: item === `${state.unit} ${state.item}` ? seconds : 0,
+        spent: item === name ? seconds : 0,
+        draft: drafted === name ? written : undefined,
       };
     },
     stopped: () => ({
@@ -164,6 +171,7 @@ export function openTransport(page) {
       const isOurs = (content) => content.id === pending.id && typeof content.saved === "string";
       const next = await insist("/answer", pending, isOurs);
       answers.remove(pending);
+      draft.set([]);
       return next;
     } catch (error) {
       // A link may work again, such as when its server does; the answer is sent then.
@@ -220,6 +228,7 @@ export function openTransport(page) {
       answers.add(pending);
       return deliver(pending);
     },
+    keep: (written) => draft.set([`${state.unit} ${state.item}`, written]),
     pause: (seconds) => spent.set([`${state.unit} ${state.item}`, seconds]),
     send: () =>
       submitToTurk(turkAddress(state.platform.turkSubmitTo), {

@@ -203,7 +203,7 @@ export function openTransport(page) {
       done: position,
       video: item.video,
       following: hit.items[position + 1]?.video,
-      shown: { caption: item.caption, question: hit.question, ends: hit.ends },
+      shown: { caption: item.caption, question: hit.question, ends: hit.ends, min_shown: hit.min_shown },
       spent,
     });
   }

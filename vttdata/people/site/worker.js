@@ -3,7 +3,8 @@
 // transport.js says where items come from and where answers go, a server (served.js) or this browser (static.js).
 // `openTransport(page)` returns what the page calls: `open()`, `begin(worker)`, `takeQuiz(choices)`,
 // `answer({ answer or problem, seconds, observed })`, `pause(seconds)` when an item is left for a while, `send()`, and of
-// a server `check(answer)`. It answers, at once or later, by `page.show(state)`, where `state.stage` names the screen.
+// a server `check(answer)` and `keep(draft)`, with what is written and not sent yet. It answers, at once or later, by
+// `page.show(state)`, where `state.stage` names the screen.
 
 import { $, make, setParagraphs } from "./elements.js";
 import { Stopwatch } from "./stopwatch.js";
@@ -122,6 +123,7 @@ function showItem() {
     box: $("box"),
     video,
     shown: state.shown,
+    draft: state.draft,
     hint,
     check: transport.check,
     keys: (texts) => $("help").append(make("p", { textContent: `Keys: ${["Space plays or pauses", ...texts].join(", ")}.` })),
@@ -240,7 +242,10 @@ $("quiz-form").addEventListener("submit", (event) => {
 });
 $("next").addEventListener("click", submit);
 $("send").addEventListener("click", () => transport.send());
-$("box").addEventListener("input", updateNext);
+$("box").addEventListener("input", () => {
+  updateNext();
+  if (task?.draft !== undefined) transport.keep(task.draft());
+});
 $("retry").addEventListener("click", loadVideo);
 $("report").addEventListener("click", () => send({ problem: $("problem-text").textContent }));
 video.addEventListener("loadedmetadata", onVideoLoaded);

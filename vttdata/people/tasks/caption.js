@@ -39,7 +39,7 @@ function showQuestion({ box, shown, hint, keys }) {
   };
 }
 
-export function showTask({ box, shown, hint, check, keys }) {
+export function showTask({ box, shown, draft, hint, check, keys }) {
   if (shown.choices !== undefined) return showQuestion({ box, shown, hint, keys });
   const asked = shown.facets === undefined ? "What happens in the video?" : `In one sentence: ${shown.facets.join(", ")}?`;
   const question = `${asked} At least ${shown.min_words} words.`;
@@ -50,7 +50,8 @@ export function showTask({ box, shown, hint, check, keys }) {
   keys(["Enter in the text sends the caption"]);
   let timer = null;
   // How the text came about, without what it says.
-  const observed = { keys: 0, changes: 0, pastes: 0 };
+  const observed = { keys: 0, changes: 0, pastes: 0, ...draft?.observed };
+  field.value = draft?.text ?? "";
   field.addEventListener("keydown", () => (observed.keys += 1));
   field.addEventListener("input", ({ inputType }) => {
     observed.changes += 1;
@@ -70,6 +71,7 @@ export function showTask({ box, shown, hint, check, keys }) {
   });
   return {
     observed: () => observed,
+    draft: () => ({ text: field.value, observed }),
     read: () => (words() < shown.min_words ? `Please write at least ${shown.min_words} words.` : { caption: field.value }),
   };
 }

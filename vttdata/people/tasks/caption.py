@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Gt, Le
 
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import escape_formula
@@ -22,7 +24,7 @@ from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.ids import find_video_id
 from vttdata.media.video_folder import locate_videos
-from vttdata.people.clip_questions import clip_questions
+from vttdata.people.clip_questions import CHOICES, clip_questions
 from vttdata.people.task import (
     Answered,
     AnswerError,
@@ -36,6 +38,8 @@ from vttdata.people.task import (
     Task,
     Unit,
     Verdict,
+    chance_of,
+    saw_enough,
 )
 from vttdata.settings import Count, PositiveCount, Ratio, Seconds, Strict
 from vttdata.text.captions import clean_text
@@ -54,6 +58,8 @@ _COMMON = frozenset(
 
 # How many questions about clips a worker answers before the first caption.
 _QUALIFYING = 4
+# Captions of other clips that are compared with those of a control.
+_COMPARED = 200
 # A worker with fewer captions is not flagged for how they were written.
 _MIN_CAPTIONS = 3
 # What TRECVID asked its annotators to put into one sentence (Graham et al., PLOS ONE 2018, "Data and system task").
@@ -85,6 +91,8 @@ class CaptionTaskSettings(Strict):
         pass_mark: least share of controls that are right: of questions, and of captions of clips that have captions
             already, which must name something that these name.
         min_controls: controls from which on a worker is judged.
+        alpha: a worker counts only if as many right controls are less probable than this for somebody who answers at
+            random. A campaign with too few questions for it takes the probability that it can reach, and says so.
     """
 
     min_words: PositiveCount = 5
@@ -98,6 +106,7 @@ class CaptionTaskSettings(Strict):
     facets: bool = False
     pass_mark: Ratio = 0.6
     min_controls: Count = 3
+    alpha: Annotated[float, Gt(0), Le(1)] = 0.01
 
 
 class CaptionTask(Task):
@@ -176,7 +185,9 @@ class CaptionTask(Task):
         shown |= {"facets": [facet.partition(":")[0] for facet in _FACETS]} if ours.facets else {}
         units = []
         for video_id in sorted(clips, key=lambda name: material.draw_in_secret("order", name).random()):
-            facts = {"references": references[video_id]} if video_id in references else {}
+            facts: Row = {}
+            if video_id in references:
+                facts = {"references": references[video_id], "chance": _chance(video_id, references, material)}
             item = Item(material.name("caption", video_id), video_id, shown, facts)
             units.append(self.unit(material, item, is_control=bool(facts)))
         if all(unit.is_control for unit in units):
@@ -191,7 +202,36 @@ class CaptionTask(Task):
         for item in asked:
             shown = dict(item.shown) | {"min_shown": ours.min_shown}
             units.append(self.unit(material, replace(item, shown=shown), is_control=True, qualifies=True))
+        written = [unit.items[0] for unit in units if unit.is_control and not unit.qualifies]
+        # A worker meets questions first, or where there are none before, whatever controls there are.
+        self._relax(material, asked if asked and ours.qualification else [*asked, *written])
         return units
+
+    def _relax(self, material: Material, controls: Sequence[Item]) -> None:
+        """Take the lowest level that the weakest controls allow to a worker with one wrong answer, and note it."""
+        answers = [Answered("", "", item, {}, None, 0.0) for item in controls]
+        chances = sorted(self.control_chances(answers))[-self.enough_controls() :]
+        p = chance_of(max(len(chances) - 1, 1), chances)
+        if chances and p >= self.settings.alpha:
+            self.settings = replace(self.settings, alpha=min(1.01 * p, 1.0))
+            meaning = f"controls that tell so little that {p:.1%} of workers who answer at random count as reliable"
+            material.notes.append(Note("weak_controls", meaning, tuple(item.video_id for item in controls)))
+
+    @property
+    def alpha(self) -> float:
+        """Probability below which as many right answers to controls are no chance."""
+        return float(self.settings.alpha)
+
+    def chance(self) -> float:
+        """Return the probability that a random choice of as many as there can be is right."""
+        return 1 / CHOICES
+
+    def control_chances(self, answers: Sequence[Answered]) -> list[float]:
+        """Return the share of right choices of a question, and of captions of others that would pass for a clip's."""
+        items = [entry.item for entry in answers if not {"right", "references"}.isdisjoint(entry.item.facts)]
+        return [
+            1 / len(item.shown["choices"]) if "right" in item.facts else item.facts.get("chance", 0.0) for item in items
+        ]
 
     def check(self, item: Item, answer: Mapping[str, Any], earlier: Earlier) -> Row:
         """Refuse captions that are too short or long, in another language, or copies; take a choice of a question."""
@@ -238,7 +278,7 @@ class CaptionTask(Task):
             return bool(answer["choice"] == item.facts["right"])
         if "references" not in item.facts:
             return None
-        known = {word for text in item.facts["references"] for word in _words(text)} - _COMMON
+        known = _named(item.facts["references"])
         return not known.isdisjoint(_words(answer["caption"]))
 
     def verdict(self, answers: Sequence[Answered]) -> Verdict:
@@ -251,8 +291,8 @@ class CaptionTask(Task):
             evidence = f"median {median(seconds):.1f} s a caption, of at least {ours.min_seconds:g} s"
             failed.append(Verdict(False, "too_fast", evidence))
         shares = [entry.observed.shown for entry in answers if entry.observed is not None]
-        shown = sum(share >= ours.min_shown for share in shares)
-        if 2 * shown < len(shares):
+        if not saw_enough(shares, ours.min_shown):
+            shown = sum(share >= ours.min_shown for share in shares)
             evidence = f"{ours.min_shown:.0%} of the clip were shown for {shown} of {len(shares)} answers"
             failed.append(Verdict(False, "not_shown", evidence))
         if not failed:
@@ -331,6 +371,19 @@ def video_ids(material: Material) -> list[str]:
     if not names:
         raise VttdataError(f"{', '.join(material.inputs)}: names no videos.")
     return sorted(names)
+
+
+def _chance(video_id: str, references: Mapping[str, Sequence[str]], material: Material) -> float:
+    """Return the share of captions of other sources that name something that the captions of a clip name."""
+    source = material.source_of.get(video_id, video_id)
+    others = [name for name in sorted(references) if material.source_of.get(name, name) != source]
+    drawn = material.draw_in_secret("chance", video_id).sample(others, min(len(others), _COMPARED))
+    known = _named(references[video_id])
+    return sum(not known.isdisjoint(_named(references[name][:1])) for name in drawn) / max(len(drawn), 1)
+
+
+def _named(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in _words(text)} - _COMMON
 
 
 def _check_choice(item: Item, answer: Mapping[str, Any]) -> Row:

@@ -44,7 +44,7 @@ from vttdata.people.task import (
     ratings_csv,
 )
 from vttdata.records import Judgment
-from vttdata.settings import Count, PositiveCount, Strict
+from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.statistics.hypothesis_tests import PairedTest
 from vttdata.text.captions import INPUT_COLUMNS, check_column_names
 
@@ -73,6 +73,8 @@ class SliderSettings(Strict):
         test, alpha: test and level of significance by which a worker is reliable; see `ReliabilitySettings`.
         convention: see `vttdata.people.scoring.scores.Convention`.
         seed: of the bootstrap intervals.
+        min_shown: least share of a video's length that must have been shown, 0..1; the page asks for it, and at least
+            half of a worker's answers must have it.
     """
 
     system: PositiveCount = 70
@@ -89,11 +91,12 @@ class SliderSettings(Strict):
     alpha: Annotated[float, Gt(0), Lt(1)] = 0.05
     convention: Convention = "all"
     seed: Count = 0
+    min_shown: Ratio = 0.5
 
     @property
     def reliability(self) -> ReliabilitySettings:
         """Return the conditions of reliability; nobody is judged without a pair."""
-        return ReliabilitySettings(self.test, self.alpha, max(self.min_pairs, 1))
+        return ReliabilitySettings(self.test, self.alpha, max(self.min_pairs, 1), min_shown=self.min_shown)
 
 
 class SliderTask(Task):
@@ -139,7 +142,7 @@ class SliderTask(Task):
             meaning = "system only, which can be compared with human captions alone"
             material.notes.append(Note("single_system", meaning, tuple(systems)))
         material.notes.extend(plan_notes(plan))
-        ends = [ours.low, ours.high]
+        common = {"question": ours.question, "ends": [ours.low, ours.high], "min_shown": ours.min_shown}
         return [
             Unit(
                 hit.hit,
@@ -147,7 +150,7 @@ class SliderTask(Task):
                     Item(
                         entry.item,
                         entry.video_id,
-                        {"caption": entry.caption, "question": ours.question, "ends": ends},
+                        {"caption": entry.caption, **common},
                         _facts(entry),
                     )
                     for entry in hit.items
@@ -215,6 +218,10 @@ class SliderTask(Task):
         pairs = report.degraded.pairs
         if report.verdict == "too_few_pairs":
             evidence = f"not yet judged: {pairs} of {reliability.min_pairs} pairs of a degraded and an original caption"
+        elif report.verdict == "not_shown":
+            evidence = (
+                f"median {report.shown:.0%} of a video's length was shown, of at least {reliability.min_shown:.0%}"
+            )
         else:
             evidence = (
                 f"degraded captions {report.degraded.control:.0f}, their originals {report.degraded.original:.0f}, "
@@ -286,8 +293,10 @@ def _judgments(answers: Iterable[Answered]) -> list[Judgment]:
         facts, item = entry.item.facts, entry.item
         shown = (item.video_id, facts["system"], facts["kind"])
         score = float(entry.answer["score"])
+        # Pages of earlier campaigns did not ask workers to watch.
+        share = entry.observed.shown if entry.observed is not None and "min_shown" in item.shown else None
         judgments.append(
-            Judgment(entry.unit, entry.worker, item.item, *shown, score=score, position=position, seconds=entry.seconds)
+            Judgment(entry.unit, entry.worker, item.item, *shown, score, position, entry.seconds, shown=share)
         )
     return sorted(judgments, key=lambda judgment: (judgment.hit, judgment.item, judgment.worker))
 

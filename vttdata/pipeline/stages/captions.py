@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
-from vttdata.generate import DegradeSettings, Donors, degrade
+from vttdata.generate import DegradeSettings, Donors, degrade_captions
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, WholeStage
 from vttdata.records import Caption, Clip, Degraded, Source
 from vttdata.text.captions import (
@@ -207,7 +207,7 @@ class DegradeCaptions(WholeStage[CaptionInSplit, Degraded]):
     """Degraded form of every caption; where there is none, the record has a flag."""
 
     name = "degraded"
-    version = 2
+    version = 3
     output = Degraded
     id_column = "video_id"
 
@@ -219,14 +219,13 @@ class DegradeCaptions(WholeStage[CaptionInSplit, Degraded]):
         by_split: dict[str, list[CaptionInSplit]] = {}
         for entry in item:
             by_split.setdefault(entry.split, []).append(entry)
-        donors = {
-            split: Donors(
-                (entry.caption for entry in entries), {entry.caption.video_id: entry.source_id for entry in entries}
-            )
-            for split, entries in by_split.items()
-        }
+        results = {}
+        for split, entries in by_split.items():
+            captions = [entry.caption for entry in entries]
+            donors = Donors(captions, {entry.caption.video_id: entry.source_id for entry in entries})
+            results[split] = degrade_captions(captions, donors, self.settings, seed=self.seed)
         for entry in item:
-            yield Kept(degrade(entry.caption, donors[entry.split], self.settings, seed=self.seed))
+            yield Kept(next(results[entry.split]))
 
 
 def captions_in_splits(captions: Iterable[Caption], clips: Iterable[Clip]) -> list[CaptionInSplit]:
