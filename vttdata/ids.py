@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Container
 from pathlib import PurePosixPath
 from typing import Any
@@ -68,6 +69,16 @@ def find_video_id(name: str, known: Container[str]) -> str | None:
         return name[1:]
     path = PurePosixPath(name.replace("\\", "/"))
     return path.stem if path.suffix.lower() in VIDEO_EXTENSIONS and path.stem in known else None
+
+
+def fold_id(text: str) -> str:
+    """Return the form in which ids are compared where people write them: without case, spaces, a video's extension.
+
+    Folders stay, and so does everything that `find_video_id` does not leave out.
+    """
+    folded = unicodedata.normalize("NFKC", text).strip("\ufeff\u200b \t\r\n").removeprefix("'").casefold().strip()
+    stem, dot, extension = folded.rpartition(".")
+    return stem if stem and dot + extension in VIDEO_EXTENSIONS else folded
 
 
 def clip_id(source_id: str, start: float, end: float) -> str:

@@ -26,6 +26,7 @@ from vttdata.ids import find_video_id, is_safe_id
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit
 from vttdata.split.audit.clip_table import ClipTable, Integers
+from vttdata.split.audit.evidence import COLUMNS
 from vttdata.split.audit.leaks import audit_table
 from vttdata.split.audit.repeated_captions import CaptionBatches
 from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources, match_sources
@@ -90,10 +91,12 @@ def audit_files(
     for number, paths in enumerate(clips.values()):
         for path in paths:
             with open_parquet(path, *_COLUMNS, "captions") as file:
-                tables.append(file.read(columns=list(_COLUMNS)))
+                optional = [name for name in COLUMNS if name in file.schema_arrow.names and name not in _COLUMNS]
+                tables.append(file.read(columns=[*_COLUMNS, *optional]))
                 split_numbers.append(np.full(tables[-1].num_rows, number))
     # A column may be of integers in one file, or of nothing but nulls.
-    table = pa.concat_tables(tables, promote_options="permissive")
+    source_paths = list(chain(*files.get("sources", {}).values()))
+    table = _add_sources(pa.concat_tables(tables, promote_options="permissive"), source_paths)
     names, rows = list(clips), np.arange(table.num_rows)
     chosen = table
     if splits is not None:
@@ -113,8 +116,21 @@ def audit_files(
     clip_table = ClipTable.from_arrow(chosen, np.concatenate(split_numbers), names)
     clip_paths = list(chain(*clips.values()))
     captions = _caption_batches(clip_paths, clip_table, rows, table.num_rows)
-    source_paths = list(chain(*files.get("sources", {}).values()))
     return audit_table(clip_table, captions, _find_near_duplicates(source_paths, clip_paths, clip_table, media))
+
+
+def _add_sources(table: pa.Table, paths: Sequence[Path]) -> pa.Table:
+    """Add to clips what the table of sources says of their sources: ``source_url`` and ``source_sha256``."""
+    columns: dict[str, dict[str, str]] = {"url": {}, "sha256": {}}
+    for row in read_parquet_rows(paths, ("source_id",), optional=tuple(columns), batch_rows=_BATCH_ROWS):
+        for column, value_of in columns.items():
+            if row.get(column):
+                value_of.setdefault(str(row["source_id"]), str(row[column]))
+    names = table.column("source_id").cast(pa.string()).combine_chunks()
+    for column, value_of in columns.items():
+        index = pc.index_in(names, value_set=pa.array(value_of, pa.string()))
+        table = table.append_column(f"source_{column}", pa.array(value_of.values(), pa.string()).take(index))
+    return table
 
 
 def _find_near_duplicates(
@@ -122,7 +138,10 @@ def _find_near_duplicates(
 ) -> SimilarSources | None:
     """Compare the published fingerprints of the sources, or else the clips' files; None if there are neither."""
     presence = table.splits_of_sources()
-    splits_of = {source_id: tuple(presence[row]) for row, source_id in enumerate(table.source_ids.to_pylist())}
+    splits_of = {
+        name: tuple(presence[source])
+        for name, source in zip(table.names.to_pylist(), table.source_of_name.tolist(), strict=True)
+    }
     matches = match_sources(read_fingerprints(sources, splits_of))
     compared = len(matches.samples.ids)
     if compared:
