@@ -100,8 +100,13 @@ def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
 
 def source_of(url: str) -> str:
     """Return the id of the video at an address: its YouTube id, or else a hash of the address."""
+    return youtube_id(url) or "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
+
+
+def youtube_id(url: str) -> str | None:
+    """Return the id of the YouTube video at an address; None for other addresses."""
     match = _YOUTUBE.match(url)
-    return match[1] or match[2] if match else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
+    return match[1] or match[2] if match else None
 
 
 def youtube_url(youtube_id: str) -> str:

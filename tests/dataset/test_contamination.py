@@ -157,7 +157,7 @@ def test_damaged_corpus_is_one_sentence(
 def test_misspelled_column_is_refused(benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.csv").write_text("id,adress\nx,y\n")
     assert main(["audit", str(benchmark), "--against", str(tmp_path / "a.csv"), "--columns", "ulr=adress"]) == 2
-    assert "there is no such column; choose from video_id, source_id, url" in capsys.readouterr().err
+    assert "there is no such column; choose from source_id, video_id, url" in capsys.readouterr().err
 
 
 def test_options_without_a_corpus_are_refused(

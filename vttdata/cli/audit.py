@@ -135,9 +135,11 @@ def command(
     page, html = (next((file for file in pages if file.suffix.lower() in kind), None) for kind in (MARKDOWN, HTML))
     output = _Output(as_json, page, html, videos, clean)
     models = _Models(judges, texts, encoder, device)
-    _check_options(against, {} if is_table(dataset) else columns, selection, output)
+    _check_options(against, {} if Path(dataset).exists() else columns, selection, output)
     if against is not None:
         return _audit_against(dataset, against, columns, selection, output)
+    if (foreign := _find_foreign(dataset, columns)) is not None:
+        return _audit_foreign(foreign, columns, selection, output)
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
         if clean is not None:
             raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
@@ -179,6 +181,49 @@ class _Models(NamedTuple):
     texts: Path | None
     encoder: str | None
     device: str
+
+
+def _find_foreign(dataset: str, columns: Mapping[str, str]) -> Path | None:
+    """Return the path of clips that vttdata did not write; None for datasets of ours, and tables of foils or questions.
+
+    Raises:
+        VttdataError: when columns are named of a dataset.
+    """
+    from vttdata.compose.input_captions import is_table
+    from vttdata.dataset.foreign_tables import NAMES, SUFFIXES
+    from vttdata.files.tables import fold_name, read_table
+    from vttdata.ids import VIDEO_EXTENSIONS
+    from vttdata.load.local_builds import dataset_in, read_account
+
+    path = Path(dataset)
+    if path.is_dir():
+        if dataset_in(path) is None and read_account(path) is None and not (path / "manifest.json").is_file():
+            endings = (*SUFFIXES, *VIDEO_EXTENSIONS)
+            return path if any(file.name.lower().endswith(endings) for file in path.rglob("*")) else None
+        if columns:
+            raise VttdataError(f"--columns names columns of tables, and {dataset} is a dataset of vttdata.")
+    if not path.is_file() or not dataset.lower().endswith(SUFFIXES):
+        return None
+    if not is_table(dataset):
+        return path
+    try:
+        _, row = next(read_table(path), (0, {}))
+    except VttdataError:
+        return None
+    names = {*map(fold_name, row), *columns}
+    return path if names.isdisjoint({"true", "foil", "question"}) and not names.isdisjoint(NAMES["split"]) else None
+
+
+def _audit_foreign(path: Path, columns: Mapping[str, str], selection: _Selection, output: _Output) -> int:
+    """Audit the splits of clips that vttdata did not write."""
+    from vttdata.dataset.leak_audit import audit_foreign
+    from vttdata.split.audit.leaks import audit_text
+
+    if selection.is_part or output.page is not None or output.html is not None or output.clean is not None:
+        raise VttdataError(f"--split, --config, --page and --clean need a dataset of vttdata, and {path} is none.")
+    audit = audit_foreign(path, columns)
+    print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if output.as_json else audit_text(audit))
+    return DONE if audit.ok else LEAKS
 
 
 def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:

@@ -11,11 +11,13 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from vttdata.dataset.foreign_clips import read_foreign_clips
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
@@ -65,6 +67,19 @@ def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None
         known = ", ".join(filter(is_protocol, files)) or "none"
         raise VttdataError(f"{dataset}: has no protocol '{config}'; its protocols: {known}.")
     return audit_files(files, splits, config=config, media=dataset)
+
+
+def audit_foreign(path: Path, columns: Mapping[str, str] = MappingProxyType({})) -> Audit:
+    """Audit the splits of a table or a folder that vttdata did not write; see `read_foreign_clips`.
+
+    Raises:
+        VttdataError: As `read_foreign_clips`.
+    """
+    foreign = read_foreign_clips(path, columns)
+    evidence = [name for name in COLUMNS if name not in foreign.row_numbers]
+    clips = ClipTable.from_arrow(foreign.table, foreign.split, foreign.split_names, evidence)
+    audit = audit_table(clips, lambda: iter(foreign.captions))
+    return dataclasses.replace(audit, unknown=audit.unknown | {"row_numbers": foreign.row_numbers})
 
 
 def audit_all(files: Files) -> dict[str, Audit]:
@@ -121,15 +136,16 @@ def audit_files(
 
 def _add_sources(table: pa.Table, paths: Sequence[Path]) -> pa.Table:
     """Add to clips what the table of sources says of their sources: ``source_url`` and ``source_sha256``."""
-    columns: dict[str, dict[str, str]] = {"url": {}, "sha256": {}}
-    for row in read_parquet_rows(paths, ("source_id",), optional=tuple(columns), batch_rows=_BATCH_ROWS):
-        for column, value_of in columns.items():
-            if row.get(column):
-                value_of.setdefault(str(row["source_id"]), str(row[column]))
-    names = table.column("source_id").cast(pa.string()).combine_chunks()
-    for column, value_of in columns.items():
-        index = pc.index_in(names, value_set=pa.array(value_of, pa.string()))
-        table = table.append_column(f"source_{column}", pa.array(value_of.values(), pa.string()).take(index))
+    stated = []
+    for path in paths:
+        with open_parquet(path, "source_id") as file:
+            columns = [name for name in ("source_id", "url", "sha256") if name in file.schema_arrow.names]
+            stated.append(file.read(columns=columns))
+    sources = pa.concat_tables(stated, promote_options="permissive") if stated else pa.table({"source_id": []})
+    ids, names = (each.column("source_id").cast(pa.string()).combine_chunks() for each in (sources, table))
+    rows = pc.index_in(names, value_set=ids)
+    for column in sources.column_names[1:]:
+        table = table.append_column(f"source_{column}", sources.column(column).combine_chunks().take(rows))
     return table
 
 

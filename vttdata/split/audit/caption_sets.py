@@ -78,7 +78,9 @@ def find_caption_sets(clips: ClipTable, batches: CaptionBatches, max_examples: i
 
 def fold_captions(texts: pa.Array) -> pa.Array:
     """Return texts (Arrow) as they are compared: words in lower case, with single spaces and without punctuation."""
-    return pc.utf8_trim(pc.replace_substring_regex(pc.utf8_lower(texts), r"[^\pL\pN\pM]+", " "), " ")
+    # Replacing the single spaces too takes five times as long.
+    spaced = pc.replace_substring_regex(pc.utf8_lower(texts), r"[^\pL\pN\pM ]", " ")
+    return pc.utf8_trim(pc.replace_substring_regex(spaced, "  +", " "), " ")
 
 
 def _read_distinct(batches: CaptionBatches) -> tuple[Integers, Integers, Integers]:

@@ -17,7 +17,15 @@ import pyarrow.compute as pc
 
 from vttdata.json_types import JsonObject
 from vttdata.records import Clip
-from vttdata.split.audit.evidence import COLUMNS, Evidence, find_conflicts, ignore_pages, join_rows, read_evidence
+from vttdata.split.audit.evidence import (
+    COLUMNS,
+    OF_SOURCES,
+    Evidence,
+    find_conflicts,
+    ignore_pages,
+    join_rows,
+    read_evidence,
+)
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -26,9 +34,6 @@ Flags = npt.NDArray[np.bool_]
 # Pairs that are looked at for examples, at most; all are counted.
 _MAX_COMPARED_PAIRS = 200_000
 
-# Evidence that says which clips are the same, and nothing of their source.
-_OF_CLIPS = ("video_id", "sha256", "duplicate_of")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClipTable:
@@ -36,7 +41,7 @@ class ClipTable:
 
     Fields:
         split: n indices of `split_names`.
-        video_id: n ids (Arrow).
+        video_id: n ids (Arrow); ``clip NUMBER`` where there is none.
         source: n numbers of sources, from 0 in the order of first rows: equal for clips that evidence connects.
         source_ids: an id for each source, the first that is stated (Arrow); one of its own where none is.
         names: distinct ids of sources as stated (Arrow); evidence may give several of them one source.
@@ -71,7 +76,9 @@ class ClipTable:
         Its other columns among `columns` of `vttdata.split.audit.evidence` say too which clips are of one source.
         `split` are as many indices of `split_names`.
         """
-        video_id = table.column("video_id").cast(pa.large_string()).combine_chunks().fill_null("")
+        video_id = table.column("video_id").cast(pa.large_string()).combine_chunks()
+        if video_id.null_count:
+            video_id = pc.coalesce(video_id, pa.array([f"clip {row + 1}" for row in range(len(table))], video_id.type))
         source_id = table.column("source_id").cast(pa.large_string()).combine_chunks()
         start, end = (
             table.column(name).cast(pa.float64()).fill_null(float("nan")).to_numpy() for name in ("start", "end")
@@ -88,7 +95,7 @@ class ClipTable:
         _, first_rows = np.unique(source, return_index=True)
         has_source = np.zeros(len(table), np.bool_)
         for each in evidence:
-            if each.column not in _OF_CLIPS:
+            if each.column in OF_SOURCES:
                 has_source |= each.keys >= 0
         return cls(
             tuple(split_names),

@@ -7,6 +7,7 @@ that cannot be what their column says are no keys.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -34,6 +35,8 @@ _EMPTY_FILE = frozenset(
         "d41d8cd98f00b204e9800998ecf8427e",
     }
 )
+# Characters of 64 bits in hexadecimal.
+_MIN_FINGERPRINT = 16
 # An address that more than a half of at least so many sources have is a page about the dataset.
 _MIN_SOURCES_OF_PAGE = 10
 _MAX_EXAMPLES = 3
@@ -54,7 +57,7 @@ class Evidence(NamedTuple):
     """Keys that one column states of n rows.
 
     Fields:
-        column: its name.
+        column: its name, or that of a further meaning of it.
         keys: n numbers, equal for what is the same in any column; -1 where nothing usable is stated.
         malformed: number of rows with a value that cannot be what the column says.
     """
@@ -88,27 +91,45 @@ def fold_checksum(text: str) -> str | None:
     return match[1] if match and len(set(match[1])) > 1 and match[1] not in _EMPTY_FILE else None
 
 
-# Column -> what its values name (a key of one kind is none of another), and the function that makes keys of them.
-_COLUMNS: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
-    "source_id": ("video", fold_name),
-    "url": ("video", fold_address),
-    "source_url": ("video", fold_address),
-    "name_in_id": ("video", fold_name),
-    "video_id": ("clip", fold_known_id),
-    "duplicate_of": ("clip", fold_known_id),
-    "duplicate_of_source": ("video", fold_name),
-    "sha256": ("file", fold_checksum),
-    "source_sha256": ("file", fold_checksum),
+def fold_fingerprint(text: str) -> str | None:
+    """Return a fingerprint of pictures; None for one that is too short, or of a single picture of one colour."""
+    return text.strip() if len(text.strip()) >= _MIN_FINGERPRINT and len(set(text.strip())) > 2 else None
+
+
+class _Statement(NamedTuple):
+    """How keys are read: the column of a table, what its values name, and the function that makes keys of them."""
+
+    column: str
+    kind: str
+    fold: Callable[[str], str | None]
+
+
+# Evidence -> how it is read; a key of one kind is none of another. Those that name the original video come first.
+_STATEMENTS: Mapping[str, _Statement] = {
+    "source_id": _Statement("source_id", "video", fold_name),
+    "url": _Statement("url", "video", fold_address),
+    "source_url": _Statement("source_url", "video", fold_address),
+    "name_in_id": _Statement("name_in_id", "video", fold_name),
+    "source_sha256": _Statement("source_sha256", "file", fold_checksum),
+    "video_id": _Statement("video_id", "clip", fold_known_id),
+    "sha256": _Statement("sha256", "file", fold_checksum),
+    "fingerprint": _Statement("fingerprint", "pictures", fold_fingerprint),
+    "duplicate_of": _Statement("duplicate_of", "clip", fold_known_id),
+    # A copy may be declared of a clip or of a source.
+    "duplicate_of_source": _Statement("duplicate_of", "video", fold_name),
 }
-COLUMNS = tuple(_COLUMNS)
-"""Columns that can be evidence, those that name the original video first."""
+COLUMNS = tuple(dict.fromkeys(statement.column for statement in _STATEMENTS.values()))
+"""Columns that can be evidence."""
+OF_SOURCES = ("source_id", "url", "source_url", "name_in_id", "source_sha256")
+"""Evidence that says of which original video a clip is."""
 
 
 def read_evidence(table: pa.Table) -> list[Evidence]:
-    """Return the evidence of the columns of `COLUMNS` that a table has, which are of texts or numbers."""
+    """Return the evidence in the columns of `COLUMNS` that a table has, which are of texts or numbers."""
     numbers: dict[tuple[str, str], int] = {}
+    folds = {statement.fold: functools.cache(statement.fold) for statement in _STATEMENTS.values()}
     read = []
-    for column, (kind, fold) in _COLUMNS.items():
+    for name, (column, kind, fold) in _STATEMENTS.items():
         if column not in table.column_names:
             continue
         values = table.column(column).cast(pa.large_string()).combine_chunks().dictionary_encode()
@@ -116,13 +137,13 @@ def read_evidence(table: pa.Table) -> list[Evidence]:
         key_of = np.full(len(values.dictionary) + 1, -1, np.int64)
         is_stated = np.zeros(len(key_of), np.bool_)
         for index, text in enumerate(values.dictionary.to_pylist()):
-            key = fold(text)
+            key = folds[fold](text)
             is_stated[index] = fold_id(text) not in _PLACEHOLDERS if key is None else True
             if key is not None:
                 key_of[index] = numbers.setdefault((kind, key), len(numbers))
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         keys = key_of[codes]
-        read.append(Evidence(column, keys, int((is_stated[codes] & (keys < 0)).sum())))
+        read.append(Evidence(name, keys, int((is_stated[codes] & (keys < 0)).sum())))
     return read
 
 

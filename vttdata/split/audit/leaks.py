@@ -55,7 +55,8 @@ class Audit:
         unknown: ``sources`` and ``spans``: clips of which nothing says what original video they are of, or without a
             usable span, which could not be judged. ``clips``: split -> the former. ``malformed``: column -> clips with
             a value that cannot be used. ``pages``: clips whose address is that of most sources. Where near-duplicates
-            are judged also ``fingerprints``: sources that have none.
+            are judged also ``fingerprints``: sources that have none. Of foreign datasets ``row_numbers``: columns of
+            ids that count rows.
         closest: most similar pair of sources in different splits, where fingerprints exist.
         examples: leak -> the worst examples, the worst first.
         compared: what clips of different splits were compared by -> number of clips that have it: columns of evidence
@@ -399,6 +400,9 @@ def _evidence_notes(audit: Audit) -> list[str]:
         lines.append(
             f"Values that cannot be used count as unknown, by column: {_count_columns(audit.unknown['malformed'])}."
         )
+    if audit.unknown.get("row_numbers"):
+        columns = join_words(audit.unknown["row_numbers"])
+        lines.append(f"Not used: {columns}, which counts the rows of each split.")
     if audit.unknown["pages"]:
         lines.append(f"Not used: the address of {audit.unknown['pages']:,} clips, which most sources have.")
     return lines
