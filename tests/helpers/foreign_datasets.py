@@ -41,7 +41,7 @@ class Foreign:
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
         self.splits: dict[str, list[Row]] = {}
-        for split, number in (("train", self.draw.randint(8, 25)), ("test", self.draw.randint(4, 12))):
+        for split, number in (("train", self.draw.randint(12, 25)), ("test", self.draw.randint(6, 12))):
             rows: list[Row] = []
             while len(rows) < number:
                 source = youtube_id(self.draw)
@@ -89,7 +89,7 @@ def disguise_url(draw: random.Random, video: str) -> str:
 
 def disguise_caption(draw: random.Random, text: str) -> str:
     return draw.choice(
-        [text, text.upper(), f" {text}", text.rstrip("."), f"{text[:-1]} !", text.replace(" ", "  "), text.title()]
+        [text, text.upper(), f" {text}", text.rstrip("."), f"{text.rstrip(chr(46))} !", text.replace(" ", "  "), text.title()]
     )
 
 

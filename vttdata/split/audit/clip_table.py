@@ -145,6 +145,12 @@ class ClipTable:
         flags[self.source, self.split] = True
         return flags
 
+    def find_shared_keys(self) -> dict[str, Flags]:
+        """Return evidence -> n flags: whether a clip has a key that clips of several splits have, in any column."""
+        stated = [np.stack([each.keys, self.split], 1)[each.keys >= 0] for each in self.evidence]
+        keys, splits = np.unique(np.unique(np.concatenate(stated), axis=0)[:, 0], return_counts=True)
+        return {each.column: np.isin(each.keys, keys[splits > 1]) for each in self.evidence}
+
     def find_sources(self, source_ids: Sequence[str]) -> Integers:
         """Return the number of each source by its id as stated; -1 for those without clips."""
         names = pc.index_in(pa.array(source_ids, self.names.type), value_set=self.names).fill_null(-1).to_numpy()

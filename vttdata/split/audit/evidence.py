@@ -38,7 +38,7 @@ _EMPTY_FILE = frozenset(
 # Characters of 64 bits in hexadecimal.
 _MIN_FINGERPRINT = 16
 # An address that more than a half of at least so many sources have is a page about the dataset.
-_MIN_SOURCES_OF_PAGE = 10
+_MIN_SOURCES_OF_PAGE = 5
 _MAX_EXAMPLES = 3
 
 # Pairs of columns of which the first is expected to decide the second.

@@ -44,11 +44,11 @@ class Audit:
 
     Fields:
         splits: split -> ``clips``, ``sources``, ``captions``.
-        leaks: ``source`` (``sources``, ``clips``, and ``by``: column of evidence -> number of its keys in several
-            splits), ``overlap`` (``pairs``, ``clips``; missing where no clip has a usable span), ``near_duplicate``
-            (the same; missing where nothing is known of near-duplicates), ``caption_set`` (the same: clips that share
-            most of their captions; missing without captions) and ``caption``: ``captions`` is the number of texts that
-            occur verbatim in more than one split, ``sentences`` the number of captions with these texts.
+        leaks: ``source`` (``sources``, ``clips``), ``overlap`` (``pairs``, ``clips``; missing where no clip has a
+            usable span), ``near_duplicate`` (the same; missing where nothing is known of near-duplicates),
+            ``caption_set`` (the same: clips that share most of their captions; missing without captions) and
+            ``caption``: ``captions`` is the number of texts that occur verbatim in more than one split, ``sentences``
+            the number of captions with these texts.
         within: ``overlap_pairs`` (in one split), ``duplicate_captions`` (captions that repeat an earlier one of their
             clip), ``duplicate_captions_in_split`` (of their split) and ``ambiguous_captions`` (captions whose text
             describes another segment of their source too, so that they name no segment in temporal grounding).
@@ -61,6 +61,7 @@ class Audit:
         examples: leak -> the worst examples, the worst first.
         compared: what clips of different splits were compared by -> number of clips that have it: columns of evidence
             and ``times``; of ``captions``, and of sources with ``fingerprints``.
+        shared_keys: column of evidence -> number of its values that clips of several splits have.
         conflicts: pairs of columns (``column``, ``other``) of which one value has several of the other, their number
             (``values``), and ``examples``.
         families: split -> number of its independent families: sources that are connected by near-duplicates are one.
@@ -74,6 +75,7 @@ class Audit:
     closest: JsonObject | None
     examples: dict[str, list[JsonObject]]
     compared: dict[str, int]
+    shared_keys: dict[str, int]
     conflicts: list[JsonObject]
     families: dict[str, int] | None = None
 
@@ -134,7 +136,7 @@ class Audit:
             "compared",
             "conflicts",
         )
-        return {name: getattr(self, name) for name in (*parts, "closest", "examples")}
+        return {name: getattr(self, name) for name in (*parts, "shared_keys", "conflicts", "closest", "examples")}
 
 
 def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: SimilarSources | None = None) -> Audit:
@@ -183,6 +185,8 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     unknown |= {"clips": clips.count_by_split(~clips.has_source)}
     unknown |= {"malformed": {each.column: each.malformed for each in clips.evidence if each.malformed}}
     unknown |= {"pages": clips.clips_of_pages}
+    has_shared_key = clips.find_shared_keys()
+    shared_keys = {each.column: len(np.unique(each.keys[has_shared_key[each.column]])) for each in clips.evidence}
     stated = {each.column: each.keys >= 0 for each in clips.evidence} | {"times": has_spans}
     compared = {
         column: int(rows.sum())
@@ -194,7 +198,7 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     if near is not None:
         unknown["fingerprints"] = near.without_fingerprint
         compared["fingerprints"] = len(clips.names) - near.without_fingerprint
-    return Audit(splits, leaks, within, unknown, closest, examples, compared, clips.conflicts, families)
+    return Audit(splits, leaks, within, unknown, closest, examples, compared, shared_keys, clips.conflicts, families)
 
 
 def count_families(clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[NearDuplicate]) -> dict[str, int]:
@@ -222,11 +226,7 @@ def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[Jso
     counts = np.zeros(splits_of_sources.shape, dtype=np.int64)
     np.add.at(counts, (clips.source[rows], clips.split[rows]), 1)
     outside_main_split = counts.sum(axis=1) - counts.max(axis=1, initial=0)
-    # One key may be stated in different columns, such as an id in one split and an address in the other.
-    stated = [np.stack([each.keys, clips.split], 1)[each.keys >= 0] for each in clips.evidence]
-    keys, splits_of_key = np.unique(np.unique(np.concatenate(stated), axis=0)[:, 0], return_counts=True)
-    shared_keys = keys[splits_of_key > 1]
-    rows_by = {each.column: np.isin(each.keys, shared_keys) for each in clips.evidence}
+    has_shared_key = clips.find_shared_keys()
     examples = []
     for source in np.argsort(-outside_main_split, kind="stable")[:_MAX_EXAMPLES]:
         if not outside_main_split[source]:
@@ -245,14 +245,10 @@ def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[Jso
                     name: [clips.describe(row)["video_id"] for row in selected[:3]]
                     for name, selected in in_split.items()
                 },
-                "by": [column for column, has_shared_key in rows_by.items() if has_shared_key[rows_of_source].any()],
+                "by": [column for column, flags in has_shared_key.items() if flags[rows_of_source].any()],
             }
         )
-    return {
-        "sources": int(shared.sum()),
-        "clips": clips.count_by_split(leaking),
-        "by": {each.column: len(np.unique(each.keys[rows_by[each.column]])) for each in clips.evidence},
-    }, examples
+    return {"sources": int(shared.sum()), "clips": clips.count_by_split(leaking)}, examples
 
 
 def find_overlaps(clips: ClipTable) -> tuple[JsonObject, list[JsonObject], int]:
@@ -386,7 +382,7 @@ def notes(audit: Audit) -> list[str]:
 def _evidence_notes(audit: Audit) -> list[str]:
     """Return sentences on what connects splits, and on evidence that contradicts itself or cannot be used."""
     lines = []
-    by = {column: number for column, number in audit.leaks["source"]["by"].items() if number}
+    by = {column: number for column, number in audit.shared_keys.items() if number}
     if by:
         lines.append(f"What clips of different splits have in common, by column: {_count_columns(by)}.")
     for conflict in audit.conflicts:
@@ -421,7 +417,7 @@ def audit_text(audit: Audit) -> str:
         if examples:
             parts.append("\n".join([f"{name}, worst first:", *examples]))
     parts += [f"WARNING: {printable(warning)}" for warning in audit.warnings]
-    parts.append(audit.verdict)
+    parts.append(printable(audit.verdict))
     return "\n\n".join(parts)
 
 
