@@ -201,7 +201,9 @@ def _find_foreign(dataset: str, columns: Mapping[str, str]) -> Path | None:
             endings = (*SUFFIXES, *VIDEO_EXTENSIONS)
             return path if any(file.name.lower().endswith(endings) for file in path.rglob("*")) else None
         if columns:
-            raise VttdataError(f"--columns names columns of tables, and {dataset} is a dataset of vttdata.")
+            raise VttdataError(
+                f"--columns goes with --against CORPUS, or with tables, and {dataset} is a dataset of vttdata."
+            )
     if not path.is_file() or not dataset.lower().endswith(SUFFIXES):
         return None
     if not is_table(dataset):
@@ -267,7 +269,7 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
 def _check_options(against: str | None, columns: Mapping[str, str], selection: _Selection, output: _Output) -> None:
     """Raise VttdataError for options that do not go together."""
     if against is None and columns:
-        raise VttdataError("--columns goes with --against CORPUS, or with a table of foils or questions.")
+        raise VttdataError("--columns goes with --against CORPUS, or with tables of clips, foils or questions.")
     if against is not None and (output.page is not None or output.html is not None):
         raise VttdataError("--page is about the splits of a dataset, and does not go with --against.")
     if against is None and selection.is_part and (output.page is not None or output.clean is not None):

@@ -102,36 +102,45 @@ def audit_files(
         VttdataError: If a file is damaged, or a list cannot be read or contains ids that are not in the dataset.
     """
     clips = files[config]
-    tables, split_numbers = [], []
-    for number, paths in enumerate(clips.values()):
-        for path in paths:
-            with open_parquet(path, *_COLUMNS, "captions") as file:
-                optional = [name for name in COLUMNS if name in file.schema_arrow.names and name not in _COLUMNS]
-                tables.append(file.read(columns=[*_COLUMNS, *optional]))
-                split_numbers.append(np.full(tables[-1].num_rows, number))
-    # A column may be of integers in one file, or of nothing but nulls.
-    source_paths = list(chain(*files.get("sources", {}).values()))
-    table = _add_sources(pa.concat_tables(tables, promote_options="permissive"), source_paths)
+    table, numbers = read_clips(files, config)
     names, rows = list(clips), np.arange(table.num_rows)
-    chosen = table
+    chosen, split = table, numbers
     if splits is not None:
         unknown = [name for name, file in splits.items() if file is None and name not in clips]
         if unknown:
             raise VttdataError(f"There is no split '{unknown[0]}'; the splits are {', '.join(clips)}.")
-        numbers = np.concatenate(split_numbers)
         rows_of_splits = [
             np.flatnonzero(numbers == names.index(name))
             if file is None
             else _rows_of_ids(table.column("video_id"), read_ids(file) if isinstance(file, Path) else file, file)
             for name, file in splits.items()
         ]
-        split_numbers = [np.full(len(own), number) for number, own in enumerate(rows_of_splits)]
+        split = np.concatenate([np.full(len(own), number) for number, own in enumerate(rows_of_splits)])
         names, rows = list(splits), np.concatenate(rows_of_splits)
         chosen = table.take(pa.array(rows))
-    clip_table = ClipTable.from_arrow(chosen, np.concatenate(split_numbers), names)
+    clip_table = ClipTable.from_arrow(chosen, split, names)
     clip_paths = list(chain(*clips.values()))
-    captions = _caption_batches(clip_paths, clip_table, rows, table.num_rows)
+    captions = caption_batches(clip_paths, clip_table, rows, table.num_rows)
+    source_paths = list(chain(*files.get("sources", {}).values()))
     return audit_table(clip_table, captions, _find_near_duplicates(source_paths, clip_paths, clip_table, media))
+
+
+def read_clips(files: Files, config: str = "clips") -> tuple[pa.Table, Integers]:
+    """Return what the clips of a configuration, and their sources, have of `ClipTable`, and the index of their split.
+
+    Raises:
+        VttdataError: If a file is damaged.
+    """
+    tables, numbers = [], []
+    for number, paths in enumerate(files[config].values()):
+        for path in paths:
+            with open_parquet(path, *_COLUMNS, "captions") as file:
+                optional = [name for name in COLUMNS if name in file.schema_arrow.names and name not in _COLUMNS]
+                tables.append(file.read(columns=[*_COLUMNS, *optional]))
+                numbers.append(np.full(tables[-1].num_rows, number))
+    # A column may be of integers in one file, or of nothing but nulls.
+    table = pa.concat_tables(tables, promote_options="permissive")
+    return _add_sources(table, list(chain(*files.get("sources", {}).values()))), np.concatenate(numbers)
 
 
 def _add_sources(table: pa.Table, paths: Sequence[Path]) -> pa.Table:
@@ -191,7 +200,7 @@ def _rows_of_ids(video_ids: pa.Array, ids: Sequence[str], file: Path | Sequence[
     return np.flatnonzero(is_wanted.to_numpy()).astype(np.int64)
 
 
-def _caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, total: int) -> CaptionBatches:
+def caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, total: int) -> CaptionBatches:
     """Return a reader of the captions in batches of (entry of each, texts); a row in two splits gives them twice."""
     entry_of = np.full((len(table.split_names), total), -1, dtype=np.int64)
     entry_of[table.split, rows] = np.arange(len(rows))

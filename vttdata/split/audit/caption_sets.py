@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from vttdata.json_types import JsonObject
-from vttdata.split.audit.clip_table import ClipTable, Integers
+from vttdata.split.audit.clip_table import ClipTable, Flags, Integers
 from vttdata.split.audit.repeated_captions import CaptionBatches, hash_texts
 
 # Share of the distinct captions of the clip that has fewer.
@@ -28,10 +28,11 @@ _ROW_BITS = 32
 
 
 class CaptionSets(NamedTuple):
-    """Clips of different splits with the same captions: the leak and its examples, as in `Audit`."""
+    """Clips of different splits with the same captions: the leak and its examples, as in `Audit`, and n flags."""
 
     leak: JsonObject
     examples: list[JsonObject]
+    has_partner: Flags
 
 
 def find_caption_sets(clips: ClipTable, batches: CaptionBatches, max_examples: int) -> CaptionSets:
@@ -62,8 +63,8 @@ def find_caption_sets(clips: ClipTable, batches: CaptionBatches, max_examples: i
     fewer = np.minimum(captions_of[a], captions_of[b])
     leaking = (shared >= _MIN_SHARE * fewer) & (total_words >= _MIN_WORDS)
     a, b, shared, fewer, total_words = (column[leaking] for column in (a, b, shared, fewer, total_words))
-    is_leaking = np.zeros(len(clips), np.bool_)
-    is_leaking[a] = is_leaking[b] = True
+    has_partner = np.zeros(len(clips), np.bool_)
+    has_partner[a] = has_partner[b] = True
     examples: list[JsonObject] = [
         {
             "captions": int(shared[index]),
@@ -73,7 +74,7 @@ def find_caption_sets(clips: ClipTable, batches: CaptionBatches, max_examples: i
         }
         for index in np.argsort(-total_words, kind="stable")[:max_examples]
     ]
-    return CaptionSets({"pairs": len(a), "clips": clips.count_by_split(is_leaking)}, examples)
+    return CaptionSets({"pairs": len(a), "clips": clips.count_by_split(has_partner)}, examples, has_partner)
 
 
 def fold_captions(texts: pa.Array) -> pa.Array:

@@ -172,7 +172,7 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
         closest = closest or next(iter(examples["near_duplicate"]), None)
     repeated = find_repeated_captions(clips, captions, _MAX_EXAMPLES)
     if any(repeated.counts.values()):
-        leaks["caption_set"], examples["caption_set"] = find_caption_sets(clips, captions, _MAX_EXAMPLES)
+        leaks["caption_set"], examples["caption_set"], _ = find_caption_sets(clips, captions, _MAX_EXAMPLES)
     leaks["caption"], examples["caption"] = repeated.leak, repeated.examples
     clip_counts = clips.count_by_split(np.ones(len(clips), dtype=np.bool_))
     source_counts = splits_of_sources.sum(axis=0).tolist()
