@@ -89,7 +89,15 @@ def disguise_url(draw: random.Random, video: str) -> str:
 
 def disguise_caption(draw: random.Random, text: str) -> str:
     return draw.choice(
-        [text, text.upper(), f" {text}", text.rstrip("."), f"{text.rstrip(chr(46))} !", text.replace(" ", "  "), text.title()]
+        [
+            text,
+            text.upper(),
+            f" {text}",
+            text.rstrip("."),
+            f"{text.rstrip(chr(46))} !",
+            text.replace(" ", "  "),
+            text.title(),
+        ]
     )
 
 

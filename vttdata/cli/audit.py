@@ -189,31 +189,38 @@ def _find_foreign(dataset: str, columns: Mapping[str, str]) -> Path | None:
     Raises:
         VttdataError: when columns are named of a dataset.
     """
-    from vttdata.compose.input_captions import is_table
-    from vttdata.dataset.foreign_tables import NAMES, SUFFIXES
-    from vttdata.files.tables import fold_name, read_table
-    from vttdata.ids import VIDEO_EXTENSIONS
     from vttdata.load.local_builds import dataset_in, read_account
 
     path = Path(dataset)
-    if path.is_dir():
-        if dataset_in(path) is None and read_account(path) is None and not (path / "manifest.json").is_file():
-            endings = (*SUFFIXES, *VIDEO_EXTENSIONS)
-            return path if any(file.name.lower().endswith(endings) for file in path.rglob("*")) else None
+    if not path.is_dir():
+        return path if path.is_file() and _is_table_of_clips(path, columns) else None
+    if dataset_in(path) is not None or read_account(path) is not None or (path / "manifest.json").is_file():
         if columns:
             raise VttdataError(
-                f"--columns goes with --against CORPUS, or with tables, and {dataset} is a dataset of vttdata."
+                f"--columns goes with --against CORPUS, or with tables; {dataset} is a dataset of vttdata."
             )
-    if not path.is_file() or not dataset.lower().endswith(SUFFIXES):
         return None
-    if not is_table(dataset):
-        return path
+    from vttdata.dataset.foreign_tables import SUFFIXES
+    from vttdata.ids import VIDEO_EXTENSIONS
+
+    endings = (*SUFFIXES, *VIDEO_EXTENSIONS)
+    return path if any(file.name.lower().endswith(endings) for file in path.rglob("*")) else None
+
+
+def _is_table_of_clips(path: Path, columns: Mapping[str, str]) -> bool:
+    """Return whether a file is a table that says which split its rows are in, and neither of foils nor of questions."""
+    from vttdata.compose.input_captions import is_table
+    from vttdata.dataset.foreign_tables import NAMES, SUFFIXES
+    from vttdata.files.tables import fold_name, read_table
+
+    if not is_table(str(path)):
+        return path.name.lower().endswith(SUFFIXES)
     try:
         _, row = next(read_table(path), (0, {}))
     except VttdataError:
-        return None
+        return False
     names = {*map(fold_name, row), *columns}
-    return path if names.isdisjoint({"true", "foil", "question"}) and not names.isdisjoint(NAMES["split"]) else None
+    return names.isdisjoint({"true", "foil", "question"}) and not names.isdisjoint(NAMES["split"])
 
 
 def _audit_foreign(path: Path, columns: Mapping[str, str], selection: _Selection, output: _Output) -> int:

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.dataset.foreign_clips import read_foreign_clips
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
@@ -38,6 +37,8 @@ Files = Mapping[str, Mapping[str, Sequence[Path]]]
 
 _COLUMNS = ("video_id", "source_id", "start", "end")
 _BATCH_ROWS = 10_000
+# A clip may have dozens of captions.
+_CAPTION_ROWS = 1_000
 
 
 def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None, *, config: str = "clips") -> Audit:
@@ -75,6 +76,9 @@ def audit_foreign(path: Path, columns: Mapping[str, str] = MappingProxyType({}))
     Raises:
         VttdataError: As `read_foreign_clips`.
     """
+    # Readers of CSV and JSON are imported only where they read.
+    from vttdata.dataset.foreign_clips import read_foreign_clips
+
     foreign = read_foreign_clips(path, columns)
     evidence = [name for name in COLUMNS if name not in foreign.row_numbers]
     clips = ClipTable.from_arrow(foreign.table, foreign.split, foreign.split_names, evidence)
@@ -209,7 +213,7 @@ def caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, tot
         first = 0
         for path in paths:
             with open_parquet(path, "captions") as file:
-                for batch in file.iter_batches(_BATCH_ROWS, columns=["captions"]):
+                for batch in file.iter_batches(_CAPTION_ROWS, columns=["captions"]):
                     lists = batch.column(0)
                     texts = lists.flatten()
                     parents = pc.list_parent_indices(lists).filter(texts.is_valid()).to_numpy().astype(np.int64)

@@ -156,8 +156,8 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     """
     leaks: dict[str, JsonObject] = {}
     examples: dict[str, list[JsonObject]] = {}
-    splits_of_sources = clips.splits_of_sources()
-    leaks["source"], examples["source"] = find_shared_sources(clips, splits_of_sources)
+    splits_of_sources, has_shared_key = clips.splits_of_sources(), clips.find_shared_keys()
+    leaks["source"], examples["source"] = find_shared_sources(clips, splits_of_sources, has_shared_key)
     has_spans = has_span(clips.start, clips.end)
     overlaps_within = 0
     if has_spans.any() or not len(clips):
@@ -185,7 +185,6 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     unknown |= {"clips": clips.count_by_split(~clips.has_source)}
     unknown |= {"malformed": {each.column: each.malformed for each in clips.evidence if each.malformed}}
     unknown |= {"pages": clips.clips_of_pages}
-    has_shared_key = clips.find_shared_keys()
     shared_keys = {each.column: len(np.unique(each.keys[has_shared_key[each.column]])) for each in clips.evidence}
     stated = {each.column: each.keys >= 0 for each in clips.evidence} | {"times": has_spans}
     compared = {
@@ -218,7 +217,9 @@ def count_families(clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[N
     }
 
 
-def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[JsonObject, list[JsonObject]]:
+def find_shared_sources(
+    clips: ClipTable, splits_of_sources: Flags, has_shared_key: Mapping[str, Flags]
+) -> tuple[JsonObject, list[JsonObject]]:
     """Find sources with clips in several splits; the worst have the most clips outside their main split."""
     shared = splits_of_sources.sum(axis=1) > 1
     leaking = shared[clips.source]
@@ -226,7 +227,6 @@ def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[Jso
     counts = np.zeros(splits_of_sources.shape, dtype=np.int64)
     np.add.at(counts, (clips.source[rows], clips.split[rows]), 1)
     outside_main_split = counts.sum(axis=1) - counts.max(axis=1, initial=0)
-    has_shared_key = clips.find_shared_keys()
     examples = []
     for source in np.argsort(-outside_main_split, kind="stable")[:_MAX_EXAMPLES]:
         if not outside_main_split[source]:
@@ -440,7 +440,7 @@ def example_text(leak: str, example: JsonObject) -> str:
         return f"{alike}: {source_a} and {source_b}"
     if leak == "caption_set":
         clip_a, clip_b = (f"{clip['video_id']} ({clip['split']})" for clip in example["clips"])
-        return f"{example['captions']} of {example['of']} captions, {example['words']} words: {clip_a} and {clip_b}"
+        return f"{example['captions']} of {example['of']} captions, {example['bytes']:,} bytes: {clip_a} and {clip_b}"
     counts = ", ".join(f"{number:,} in {split}" for split, number in example["captions"].items())
     caption = example["caption"]
     if len(caption) > _MAX_CAPTION_LENGTH:
