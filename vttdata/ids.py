@@ -76,7 +76,8 @@ def fold_id(text: str) -> str:
 
     Folders stay, and so does everything that `find_video_id` does not leave out.
     """
-    folded = unicodedata.normalize("NFKC", text).strip("\ufeff\u200b \t\r\n").removeprefix("'").casefold().strip()
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text).strip("\ufeff\u200b")
+    folded = plain.strip().removeprefix("'").casefold().strip()
     stem, dot, extension = folded.rpartition(".")
     return stem if stem and dot + extension in VIDEO_EXTENSIONS else folded
 

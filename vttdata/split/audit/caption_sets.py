@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 
 from vttdata.json_types import JsonObject
 from vttdata.split.audit.clip_table import ClipTable, Flags, Integers
-from vttdata.split.audit.repeated_captions import CaptionBatches, hash_texts
+from vttdata.split.audit.repeated_captions import CaptionBatches, hash_texts, occur_again
 
 # Share of the distinct captions of the clip that has fewer.
 _MIN_SHARE = 0.5
 # Bytes of the captions that both have, folded. Official splits, which share no video, have at most 71
+# (ActivityNet Captions; YouCook2 48, MSR-VTT and Flickr8k share no half of the captions of a clip).
 _MIN_BYTES = 90
 # Clips that have a caption; one that more have is common.
 _MAX_CLIPS = 8
@@ -39,8 +40,7 @@ def find_caption_sets(clips: ClipTable, batches: CaptionBatches, max_examples: i
 
     Takes 16 bytes for each caption.
     """
-    rows, hashes, sizes_of = _read_distinct(batches)
-    captions_of = np.bincount(rows, minlength=len(clips))
+    captions_of, rows, hashes, sizes_of = _read_repeated(clips, batches)
     starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])) if len(hashes) else np.zeros(0, np.int64)
     sizes = np.diff(np.append(starts, len(hashes)))
     packed, shared_bytes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -84,19 +84,23 @@ def fold_captions(texts: pa.Array) -> pa.Array:
     return pc.replace_with_mask(folded, pc.invert(is_plain), words)
 
 
-def _read_distinct(batches: CaptionBatches) -> tuple[Integers, Integers, Integers]:
-    """Return row, hash and bytes of the distinct captions of each clip , by hash; those without words are left out."""
-    parts = []
+def _read_repeated(clips: ClipTable, batches: CaptionBatches) -> tuple[Integers, Integers, Integers, Integers]:
+    """Return the number of distinct captions of each clip, and of those that several clips have row, hash and bytes.
+
+    They are in the order of hashes; captions without words are left out.
+    """
+    parts = [(np.zeros(0, np.uint32), np.zeros(0, np.uint64), np.zeros(0, np.uint32))]
     for rows, texts in batches():
         folded = fold_captions(texts)
         size = pc.binary_length(folded).to_numpy(zero_copy_only=False)
         parts.append((rows[size > 0].astype(np.uint32), hash_texts(folded)[size > 0], size[size > 0].astype(np.uint32)))
-    if not parts:
-        return np.zeros(0, np.uint32), np.zeros(0, np.uint64), np.zeros(0, np.uint32)
     rows, hashes, sizes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     del parts
-    order = np.lexsort((rows, hashes))
-    rows, hashes, sizes = rows[order], hashes[order], sizes[order]
+    captions_of = np.bincount(rows, minlength=len(clips))
+    again = np.flatnonzero(occur_again(hashes))
+    again = again[np.lexsort((rows[again], hashes[again]))]
+    rows, hashes, sizes = rows[again], hashes[again], sizes[again]
     is_new = np.ones(len(rows), np.bool_)
     is_new[1:] = (rows[1:] != rows[:-1]) | (hashes[1:] != hashes[:-1])
-    return rows[is_new], hashes[is_new], sizes[is_new]
+    captions_of -= np.bincount(rows[~is_new], minlength=len(clips))
+    return captions_of, rows[is_new], hashes[is_new], sizes[is_new]
