@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 @argument(
     "dataset",
     "DATASET",
-    "A dataset folder, a build folder, or the name of a dataset; of foils also a table with the columns true, foil and "
-    "video_id, or of questions with question, options (or option_0, option_1, ...), answer and video_id.",
+    "A dataset folder, a build folder, or the name of a dataset; a table of clips with a column split, or a folder of "
+    "tables or videos named by splits; of foils also a table with the columns true, foil and video_id, or of questions "
+    "with question, options (or option_0, option_1, ...), answer and video_id.",
     type=DATASET,
 )
 @option(
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     "Of foils and questions: folder of the videos, named by their ids, for the frames of the page.",
     type=FILE,
 )
-@columns_option("the corpus, or in a table of foils or questions")
+@columns_option("the corpus, or in tables of clips, foils or questions")
 @config_option("clips, a protocol, or the file of one that somebody sent (.json).", default="clips", group="Selection")
 @option(
     "--judge MODEL",
@@ -122,9 +123,9 @@ def command(
 ) -> int:
     """Find leaks between splits, and foils that are solved blindly.
 
-    Leaks are shared sources, clips that overlap in time and near-duplicate sources; captions that are found verbatim in
-    several splits are reported only. Of foils and questions: how far they can be solved without videos. With
-    --against: what of the dataset a corpus contains.
+    Leaks are shared sources by any id, address or checksum, clips that overlap in time, near-duplicate sources and
+    sets of captions; single captions that are found verbatim in several splits are reported only. Of foils and
+    questions: how far they can be solved without videos. With --against: what of the dataset a corpus contains.
     """
     from vttdata.compose.input_captions import is_table
     from vttdata.load.lookup import find_dataset
