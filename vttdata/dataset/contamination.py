@@ -29,7 +29,7 @@ from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.json_types import JsonObject, Row
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split.audit.caption_sets import fold_captions
-from vttdata.split.audit.evidence import fold_known_id, fold_name
+from vttdata.split.audit.evidence import fold_known_id, fold_source
 from vttdata.split.near_duplicates.matches import match_sources
 
 # What a clip shares with the corpus. A caption alone is no contamination: short ones recur by chance.
@@ -154,7 +154,7 @@ class BenchmarkClips:
                 ids.append(row["video_id"])
                 self.clips[source].append((row["video_id"], row.get("start"), row.get("end")))
                 address = fold_address(row["url"]) if row.get("url") else None
-                for name in (fold_known_id(row["video_id"]), fold_name(row.get("source_id") or ""), address):
+                for name in (fold_known_id(row["video_id"]), fold_source(row.get("source_id") or ""), address):
                     if name is not None:
                         self.names.setdefault(name, source)
                 for text in row.get("captions") or ():
@@ -246,18 +246,20 @@ def _find_addresses(texts: pa.Array, names: pa.Array) -> Iterator[tuple[int, str
     """Yield the rows whose address is a key, and the key; those that can be one are told by a part of the address."""
     videos = pc.utf8_lower(pc.struct_field(pc.extract_regex(texts, pattern=_YOUTUBE_ADDRESS), "id"))
     for row in pc.indices_nonzero(pc.is_in(videos, value_set=names)).to_pylist():
-        yield row, videos[row].as_py()
+        if videos[row].is_valid:
+            yield row, videos[row].as_py()
+    others = pc.indices_nonzero(pc.and_(videos.is_null(), texts.is_valid()))
+    texts = texts.take(others)
     last_of_names = pc.struct_field(pc.extract_regex(names, pattern=_LAST_SEGMENT), "name")
     last = pc.struct_field(pc.extract_regex(texts, pattern=_LAST_SEGMENT), "name")
     may_be = pc.or_(
-        pc.is_in(last, value_set=last_of_names.drop_null()),
-        pc.fill_null(pc.match_substring_regex(texts, _PLATFORM_ADDRESS), fill_value=False),
+        pc.is_in(last, value_set=last_of_names.drop_null()), pc.match_substring_regex(texts, _PLATFORM_ADDRESS)
     )
     known = frozenset(names.to_pylist())
     for row in pc.indices_nonzero(may_be).to_pylist():
-        name = fold_address(texts[row].as_py() or "")
+        name = fold_address(texts[row].as_py())
         if name is not None and name in known:
-            yield row, name
+            yield others[row].as_py(), name
 
 
 def _find_ids(texts: pa.Array, names: pa.Array) -> Iterator[tuple[int, str]]:
@@ -267,13 +269,20 @@ def _find_ids(texts: pa.Array, names: pa.Array) -> Iterator[tuple[int, str]]:
         texts = pc.replace_substring_regex(texts, r"^.*[/\\]", "")
     if _occurs(texts, "."):
         texts = pc.replace_substring_regex(texts, _EXTENSION, "")
-    plain = pc.replace_substring_regex(texts, _PREFIX, "")
-    # A YouTube id before `_<start>`; an id is found by its first letters, and what follows is checked.
-    for candidate in (texts, plain, pc.utf8_slice_codeunits(plain, 0, _ID_LENGTH)):
-        for row in pc.indices_nonzero(pc.is_in(candidate, value_set=names)).to_pylist():
-            name, text = candidate[row].as_py(), plain[row].as_py()
-            if name is not None and (name in (text, texts[row].as_py()) or _AFTER_ID.match(text[_ID_LENGTH:])):
-                yield row, name
+    may_have_prefix = pc.or_(pc.starts_with(texts, "v_"), pc.starts_with(texts, "y"))
+    rows = pc.indices_nonzero(may_have_prefix)
+    yield from _find_beginnings(texts, names, range(len(texts)))
+    plain = pc.replace_substring_regex(texts.take(rows), _PREFIX, "")
+    yield from _find_beginnings(plain, names, rows.to_pylist())
+
+
+def _find_beginnings(texts: pa.Array, names: pa.Array, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Yield the rows, by their numbers, that are a key, or begin with a YouTube id and go on as with ``_<start>``."""
+    for candidate in (texts, pc.utf8_slice_codeunits(texts, 0, _ID_LENGTH)):
+        for index in pc.indices_nonzero(pc.is_in(candidate, value_set=names)).to_pylist():
+            name, text = candidate[index].as_py(), texts[index].as_py()
+            if name is not None and (name == text or _AFTER_ID.match(text[_ID_LENGTH:])):
+                yield rows[index], name
 
 
 def _occurs(texts: pa.Array, part: str) -> bool:

@@ -67,7 +67,7 @@ class Evidence(NamedTuple):
     malformed: int
 
 
-def fold_name(text: str) -> str | None:
+def fold_source(text: str) -> str | None:
     """Return the key of an original video, given as its id or address; None for a placeholder.
 
     A YouTube id is the same with the prefixes ``v_`` and ``youtube-``.
@@ -106,17 +106,17 @@ class _Statement(NamedTuple):
 
 # Evidence -> how it is read; a key of one kind is none of another. Those that name the original video come first.
 _STATEMENTS: Mapping[str, _Statement] = {
-    "source_id": _Statement("source_id", "video", fold_name),
+    "source_id": _Statement("source_id", "video", fold_source),
     "url": _Statement("url", "video", fold_address),
     "source_url": _Statement("source_url", "video", fold_address),
-    "name_in_id": _Statement("name_in_id", "video", fold_name),
+    "name_in_id": _Statement("name_in_id", "video", fold_source),
     "source_sha256": _Statement("source_sha256", "file", fold_checksum),
     "video_id": _Statement("video_id", "clip", fold_known_id),
     "sha256": _Statement("sha256", "file", fold_checksum),
     "fingerprint": _Statement("fingerprint", "pictures", fold_fingerprint),
     "duplicate_of": _Statement("duplicate_of", "clip", fold_known_id),
     # A copy may be declared of a clip or of a source.
-    "duplicate_of_source": _Statement("duplicate_of", "video", fold_name),
+    "duplicate_of_source": _Statement("duplicate_of", "video", fold_source),
 }
 COLUMNS = tuple(dict.fromkeys(statement.column for statement in _STATEMENTS.values()))
 """Columns that can be evidence."""
