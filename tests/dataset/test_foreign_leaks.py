@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import random
+import string
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,19 @@ def test_ids_that_count_the_rows_of_each_split_are_not_compared(tmp_path: Path) 
     assert found.verdict.startswith("No leaks found by captions; near-duplicates, 6 clips of unknown source")
     # Where one split goes on where the other ends, the numbers are ids.
     (tmp_path / "test.csv").write_text("id,caption\n2,a\n3,b\n")
+    assert audit_foreign(tmp_path).leaks["source"]["clips"] == {"train": 1, "test": 1}
+
+
+def test_short_ids_of_base_62_are_told_apart_by_case(tmp_path: Path) -> None:
+    letters = string.ascii_letters + string.digits
+    ids = ["".join(each) for each in random.Random(3).sample([*itertools.product(letters, repeat=3)], 4000)]
+    folded = [{text.lower() for text in half} for half in (ids[:2000], ids[2000:])]
+    assert len(folded[0] & folded[1]) > 50
+    for split, part in (("train", ids[:2000]), ("test", ids[2000:])):
+        (tmp_path / f"{split}.csv").write_text("\n".join(["clip_id", *part]) + "\n")
+    assert audit_foreign(tmp_path).ok
+    with (tmp_path / "test.csv").open("a") as stream:
+        stream.write(f" {ids[0]}.mp4\n")
     assert audit_foreign(tmp_path).leaks["source"]["clips"] == {"train": 1, "test": 1}
 
 

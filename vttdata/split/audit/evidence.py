@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,9 @@ _EMPTY_FILE = frozenset(
 )
 # Characters of 64 bits in hexadecimal.
 _MIN_FINGERPRINT = 16
+# An id of so many letters of both cases, drawn at random, has a large one after a small one three times in ten or more.
+_MIXED_CASE = re.compile("[a-z][A-Z]")
+_MAX_BASE_62 = 8
 # An address that more than a half of at least so many sources have is a page about the dataset.
 _MIN_SOURCES_OF_PAGE = 5
 _MAX_EXAMPLES = 3
@@ -136,8 +139,12 @@ def read_evidence(table: pa.Table) -> list[Evidence]:
         # The last entry is that of rows without a value.
         key_of = np.full(len(values.dictionary) + 1, -1, np.int64)
         is_stated = np.zeros(len(key_of), np.bool_)
-        for index, text in enumerate(values.dictionary.to_pylist()):
+        texts = values.dictionary.to_pylist()
+        tells_case = fold in (fold_source, fold_known_id) and _tells_case(texts)
+        for index, text in enumerate(texts):
             key = folds[fold](text)
+            if key is not None and tells_case:
+                key = text.strip().removeprefix("'")[: len(key)]
             is_stated[index] = fold_id(text) not in _PLACEHOLDERS if key is None else True
             if key is not None:
                 key_of[index] = numbers.setdefault((kind, key), len(numbers))
@@ -145,6 +152,12 @@ def read_evidence(table: pa.Table) -> list[Evidence]:
         keys = key_of[codes]
         read.append(Evidence(name, keys, int((is_stated[codes] & (keys < 0)).sum())))
     return read
+
+
+def _tells_case(ids: Sequence[str]) -> bool:
+    """Return whether ids are short and of base 62, so that many differ in case only."""
+    short = sum(len(text) <= _MAX_BASE_62 and _MIXED_CASE.search(text) is not None for text in ids)
+    return short > len(ids) / 4
 
 
 def ignore_pages(evidence: list[Evidence]) -> tuple[list[Evidence], int]:
