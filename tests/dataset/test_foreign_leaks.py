@@ -61,6 +61,17 @@ def test_ids_that_count_the_rows_of_each_split_are_not_compared(tmp_path: Path) 
     assert audit_foreign(tmp_path).leaks["source"]["clips"] == {"train": 1, "test": 1}
 
 
+def test_an_empty_file_of_a_split_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "train.csv").write_text("video_id,caption\na,x\nb,y\n")
+    (tmp_path / "test.csv").write_text("video_id,caption\n")
+    found = audit_foreign(tmp_path)
+    assert found.warnings[0] == "The split test has no clips, so nothing in it was compared."
+    assert found.verdict == "Nothing was compared: all clips are in train."
+    (tmp_path / "train.csv").write_text("video_id,caption\n")
+    assert main(["audit", str(tmp_path)]) == 2
+    assert "has no clips" in capsys.readouterr().err
+
+
 def test_short_ids_of_base_62_are_told_apart_by_case(tmp_path: Path) -> None:
     letters = string.ascii_letters + string.digits
     ids = ["".join(each) for each in random.Random(3).sample([*itertools.product(letters, repeat=3)], 4000)]

@@ -66,18 +66,27 @@ def read_foreign_clips(path: Path, columns: Mapping[str, str]) -> ForeignClips:
         VttdataError: when a table cannot be read, or nothing says which split a row is in.
     """
     tables, captions = [], []
-    for file, split in _split_files(path):
+    # A file without rows makes its split an empty one.
+    splits: dict[str | None, None] = {}
+    has_column = False
+    for file, file_split in _split_files(path):
+        splits[file_split] = None
         for batch in stream_table(file, columns) if file.name.lower().endswith(SUFFIXES) else _video_row(file):
-            if split is None and "split" not in batch.column_names:
+            if file_split is None and "split" not in batch.column_names:
                 raise VttdataError(
                     f"{file}: nothing says which split a row is in; name a column with --columns split=COLUMN, or name "
                     "files or folders by their splits, such as train.csv and test.csv."
                 )
+            has_column |= "split" in batch.column_names
             captions.append(batch.column("caption").combine_chunks() if "caption" in batch.column_names else None)
-            tables.append(_as_evidence(batch, split, file.parent))
+            tables.append(_as_evidence(batch, file_split, file.parent))
+    if not tables:
+        raise VttdataError(f"{path}: has no clips.")
     table = pa.concat_tables(tables, promote_options="default")
-    names = list(dict.fromkeys(table.column("split").to_pylist()))
-    split_of_row = table.column("split").combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    stated = table.column("split").to_pylist()
+    listed = () if has_column else filter(None, splits)
+    number_of = {name: number for number, name in enumerate(dict.fromkeys([*listed, *stated]))}
+    names, split_of_row = list(number_of), np.array([number_of[name] for name in stated], np.int64)
     table = _add_derived(table.drop_columns(["split"]), split_of_row, path)
     first_rows, clip_of_row = _group_rows(table, split_of_row)
     table, split = table.take(pa.array(first_rows)), split_of_row[first_rows]
