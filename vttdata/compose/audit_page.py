@@ -19,7 +19,7 @@ from vttdata.annotations import MEANINGS
 from vttdata.compose.question_audit import AttackedQuestions
 from vttdata.dataset.card.sections import escape, format_table
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.leak_audit import audit_files, caption_batches, read_clips, read_fingerprints
+from vttdata.dataset.leak_audit import audit_files, caption_batches, read_clip_columns, read_fingerprints
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
@@ -59,7 +59,7 @@ def clean_protocol(folder: Path) -> Protocol:
         VttdataError: when it is no dataset of clips.
     """
     files, manifest = read_layout(folder, needs="clips").files, read_dataset_manifest(folder)
-    table, split = read_clips(files)
+    table, split = read_clip_columns(files)
     names, paths = list(files["clips"]), list(chain(*files["clips"].values()))
     clips = ClipTable.from_arrow(table, split, names)
     splits_of_sources = clips.splits_of_sources()

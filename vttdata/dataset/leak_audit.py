@@ -106,7 +106,7 @@ def audit_files(
         VttdataError: If a file is damaged, or a list cannot be read or contains ids that are not in the dataset.
     """
     clips = files[config]
-    table, numbers = read_clips(files, config)
+    table, numbers = read_clip_columns(files, config)
     names, rows = list(clips), np.arange(table.num_rows)
     chosen, split = table, numbers
     if splits is not None:
@@ -129,7 +129,7 @@ def audit_files(
     return audit_table(clip_table, captions, _find_near_duplicates(source_paths, clip_paths, clip_table, media))
 
 
-def read_clips(files: Files, config: str = "clips") -> tuple[pa.Table, Integers]:
+def read_clip_columns(files: Files, config: str = "clips") -> tuple[pa.Table, Integers]:
     """Return what the clips of a configuration, and their sources, have of `ClipTable`, and the index of their split.
 
     Raises:

@@ -20,7 +20,7 @@ from vttdata.records import Clip
 from vttdata.split.audit.evidence import (
     COLUMNS,
     OF_SOURCES,
-    Evidence,
+    StatedKeys,
     find_conflicts,
     ignore_pages,
     join_rows,
@@ -62,7 +62,7 @@ class ClipTable:
     source_of_name: Integers
     start: Floats
     end: Floats
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[StatedKeys, ...]
     conflicts: list[JsonObject]
     has_source: Flags
     clips_of_pages: int

@@ -56,7 +56,7 @@ _DECIDES = (
 )
 
 
-class Evidence(NamedTuple):
+class StatedKeys(NamedTuple):
     """Keys that one column states of n rows.
 
     Fields:
@@ -127,7 +127,7 @@ OF_SOURCES = ("source_id", "url", "source_url", "name_in_id", "source_sha256")
 """Evidence that says of which original video a clip is."""
 
 
-def read_evidence(table: pa.Table) -> list[Evidence]:
+def read_evidence(table: pa.Table) -> list[StatedKeys]:
     """Return the evidence in the columns of `COLUMNS` that a table has, which are of texts or numbers."""
     numbers: dict[tuple[str, str], int] = {}
     folds = {statement.fold: functools.cache(statement.fold) for statement in _STATEMENTS.values()}
@@ -150,7 +150,7 @@ def read_evidence(table: pa.Table) -> list[Evidence]:
                 key_of[index] = numbers.setdefault((kind, key), len(numbers))
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         keys = key_of[codes]
-        read.append(Evidence(name, keys, int((is_stated[codes] & (keys < 0)).sum())))
+        read.append(StatedKeys(name, keys, int((is_stated[codes] & (keys < 0)).sum())))
     return read
 
 
@@ -160,7 +160,7 @@ def _tells_case(ids: Sequence[str]) -> bool:
     return short > len(ids) / 4
 
 
-def ignore_pages(evidence: list[Evidence]) -> tuple[list[Evidence], int]:
+def ignore_pages(evidence: list[StatedKeys]) -> tuple[list[StatedKeys], int]:
     """Drop addresses that more than a half of all sources have, and return the number of rows that have one."""
     by_column = {each.column: each for each in evidence}
     rows = 0
@@ -178,10 +178,10 @@ def ignore_pages(evidence: list[Evidence]) -> tuple[list[Evidence], int]:
     return list(by_column.values()), rows
 
 
-def join_rows(evidence: list[Evidence], rows: int) -> Integers:
+def join_rows(evidence: list[StatedKeys], rows: int) -> Integers:
     """Return a number for each row, the same for all rows that keys connect, in the order of their first rows."""
     size = 1 + max((int(each.keys.max(initial=-1)) for each in evidence), default=-1)
-    first, *others = evidence or [Evidence("", np.full(rows, -1), 0)]
+    first, *others = evidence or [StatedKeys("", np.full(rows, -1), 0)]
     labels = np.where(first.keys >= 0, first.keys, size + np.arange(rows))
     pairs = np.concatenate([np.zeros((0, 2), np.int64), *(_distinct_pairs(labels, each.keys) for each in others)])
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -208,7 +208,7 @@ def join_rows(evidence: list[Evidence], rows: int) -> Integers:
     return numbered
 
 
-def find_conflicts(evidence: list[Evidence], table: pa.Table) -> list[JsonObject]:
+def find_conflicts(evidence: list[StatedKeys], table: pa.Table) -> list[JsonObject]:
     """Return the pairs of columns that contradict each other: values of one with several values of the other."""
     by_column = {each.column: each.keys for each in evidence}
     conflicts: list[JsonObject] = []
