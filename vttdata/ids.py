@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Container
 from pathlib import PurePosixPath
 from typing import Any
@@ -70,6 +71,17 @@ def find_video_id(name: str, known: Container[str]) -> str | None:
     return path.stem if path.suffix.lower() in VIDEO_EXTENSIONS and path.stem in known else None
 
 
+def fold_id(text: str) -> str:
+    """Return the form in which ids are compared where people write them: without case, spaces, a video's extension.
+
+    Folders stay, and so does everything that `find_video_id` does not leave out.
+    """
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text).strip("\ufeff\u200b")
+    folded = plain.strip().removeprefix("'").casefold().strip()
+    stem, dot, extension = folded.rpartition(".")
+    return stem if stem and dot + extension in VIDEO_EXTENSIONS else folded
+
+
 def clip_id(source_id: str, start: float, end: float) -> str:
     """Return the id of a chosen clip, as VATEX's: its source, and its start and end (seconds) in milliseconds."""
     return f"{source_id}_{round(start * 1000):07d}_{round(end * 1000):07d}"
@@ -89,8 +101,13 @@ def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
 
 def source_of(url: str) -> str:
     """Return the id of the video at an address: its YouTube id, or else a hash of the address."""
+    return youtube_id(url) or "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
+
+
+def youtube_id(url: str) -> str | None:
+    """Return the id of the YouTube video at an address; None for other addresses."""
     match = _YOUTUBE.match(url)
-    return match[1] or match[2] if match else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
+    return match[1] or match[2] if match else None
 
 
 def youtube_url(youtube_id: str) -> str:

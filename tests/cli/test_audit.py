@@ -48,8 +48,10 @@ def test_json_has_the_keys_of_the_interface(dataset: Path, capsys: pytest.Captur
     assert found["leaks"] == {
         "source": {"sources": 0, "clips": none},
         "overlap": {"pairs": 0, "clips": none},
+        "caption_set": {"pairs": 0, "clips": none},
         "caption": {"captions": 1, "sentences": 2, "clips": {"train": 0, "validation": 1, "test": 1}},
     }
+    assert found["compared"] == {"source_id": 4, "video_id": 4, "times": 4, "captions": 6}
     assert found["within"] == {
         "overlap_pairs": 1,
         "duplicate_captions": 0,
@@ -98,7 +100,9 @@ def test_all_rows_of_a_duplicated_id_are_audited(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("v1\n")
     (tmp_path / "b.txt").write_text("v2\n")
     found = audit_dataset(folder, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})
-    assert found.leaks["source"] == {"sources": 1, "clips": {"a": 1, "b": 1}}
+    # Its rows are one clip, whatever sources they state, so that both are of the source of `v2`.
+    assert found.leaks["source"] == {"sources": 1, "clips": {"a": 2, "b": 1}}
+    assert [(conflict["column"], conflict["other"]) for conflict in found.conflicts] == [("video_id", "source_id")]
     assert found.leaks["overlap"]["pairs"] == 1
 
 

@@ -91,6 +91,55 @@ def test_clips_are_found_by_address_id_time_and_caption(
     assert dict(clean.splits) == {"test": ["v_ddddddddddd_1", "video4"]}
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "videos/train/VIDEO0.mp4"},
+        {"id": " video0 "},
+        {"id": "C:\\clips\\Video0.MKV"},
+        {"youtube_id": " AAAAAAAAAAA"},
+        {"youtube_id": "v_aaaaaaaaaaa"},
+        {"id": "youtube-aaaaaaaaaaa_3_9.webm"},
+        {"id": "https://youtu.be/aaaaaaaaaaa"},
+        {"url": "https://i.ytimg.com/vi/aaaaaaaaaaa/hqdefault.jpg"},
+        {"link": "//m.youtube.com/watch?app=desktop&v=aaaaaaaaaaa"},
+        {"url": "HTTP://www.Example.com:80/film.mp4?utm_source=x#t=3"},
+    ],
+)
+def test_ids_and_addresses_are_folded(benchmark: Path, tmp_path: Path, row: dict[str, str]) -> None:
+    corpus = tmp_path / "list.jsonl"
+    corpus.write_text(json.dumps({key: f"not {value}" for key, value in row.items()}) + "\n" + json.dumps(row) + "\n")
+    found = find_contamination(benchmark, corpus).found["source"]
+    assert found == {"web" if "xample" in str(row) else "video0"}
+
+
+@pytest.mark.parametrize(
+    "caption",
+    ["a thing happens in clip3", "  A THING, happens -- in clip3!", "\u201cA thing happens in\u00a0clip3\u201d"],
+)
+def test_captions_are_compared_without_case_and_punctuation(benchmark: Path, tmp_path: Path, caption: str) -> None:
+    corpus = tmp_path / "list.jsonl"
+    corpus.write_text(json.dumps({"captions": [caption, "A thing happens in clip"]}) + "\n")
+    assert find_contamination(benchmark, corpus).found["caption"] == {"clip3"}
+
+
+@pytest.mark.parametrize("name", ["list.jsonl", "list.json", "list.parquet"])
+def test_ids_that_are_lists_are_refused(
+    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    rows = [{"video_id": ["video0", "clip3"], "caption": "x"}]
+    corpus = tmp_path / name
+    if name == "list.parquet":
+        pq.write_table(pa.Table.from_pylist(rows), corpus)
+    else:
+        corpus.write_text(json.dumps(rows if name == "list.json" else rows[0]) + "\n")
+    assert main(["audit", str(benchmark), "--against", str(corpus)]) == 2
+    error = capsys.readouterr().err
+    assert f"{name}: the column 'video_id' holds list<" in error
+    assert "where texts or numbers are expected" in error
+    assert error.count("\n") == 1
+
+
 def test_shards_of_a_folder_and_columns_of_other_names_are_read(
     benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,7 +206,7 @@ def test_damaged_corpus_is_one_sentence(
 def test_misspelled_column_is_refused(benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.csv").write_text("id,adress\nx,y\n")
     assert main(["audit", str(benchmark), "--against", str(tmp_path / "a.csv"), "--columns", "ulr=adress"]) == 2
-    assert "there is no such column; choose from video_id, source_id, url" in capsys.readouterr().err
+    assert "there is no such column; choose from source_id, video_id, url" in capsys.readouterr().err
 
 
 def test_options_without_a_corpus_are_refused(

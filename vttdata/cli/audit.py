@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 @argument(
     "dataset",
     "DATASET",
-    "A dataset folder, a build folder, or the name of a dataset; of foils also a table with the columns true, foil and "
-    "video_id, or of questions with question, options (or option_0, option_1, ...), answer and video_id.",
+    "A dataset folder, a build folder, or the name of a dataset; a table of clips with a column split, or a folder of "
+    "tables or videos named by splits; of foils also a table with the columns true, foil and video_id, or of questions "
+    "with question, options (or option_0, option_1, ...), answer and video_id.",
     type=DATASET,
 )
 @option(
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     "Of foils and questions: folder of the videos, named by their ids, for the frames of the page.",
     type=FILE,
 )
-@columns_option("the corpus, or in a table of foils or questions")
+@columns_option("the corpus, or in tables of clips, foils or questions")
 @config_option("clips, a protocol, or the file of one that somebody sent (.json).", default="clips", group="Selection")
 @option(
     "--judge MODEL",
@@ -122,9 +123,9 @@ def command(
 ) -> int:
     """Find leaks between splits, and foils that are solved blindly.
 
-    Leaks are shared sources, clips that overlap in time and near-duplicate sources; captions that are found verbatim in
-    several splits are reported only. Of foils and questions: how far they can be solved without videos. With
-    --against: what of the dataset a corpus contains.
+    Leaks are shared sources by any id, address or checksum, clips that overlap in time, near-duplicate sources and
+    sets of captions; single captions that are found verbatim in several splits are reported only. Of foils and
+    questions: how far they can be solved without videos. With --against: what of the dataset a corpus contains.
     """
     from vttdata.compose.input_captions import is_table
     from vttdata.load.lookup import find_dataset
@@ -135,9 +136,11 @@ def command(
     page, html = (next((file for file in pages if file.suffix.lower() in kind), None) for kind in (MARKDOWN, HTML))
     output = _Output(as_json, page, html, videos, clean)
     models = _Models(judges, texts, encoder, device)
-    _check_options(against, {} if is_table(dataset) else columns, selection, output)
+    _check_options(against, {} if Path(dataset).exists() else columns, selection, output)
     if against is not None:
         return _audit_against(dataset, against, columns, selection, output)
+    if (foreign := _find_foreign(dataset, columns)) is not None:
+        return _audit_foreign(foreign, columns, selection, output)
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
         if clean is not None:
             raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
@@ -181,6 +184,58 @@ class _Models(NamedTuple):
     device: str
 
 
+def _find_foreign(dataset: str, columns: Mapping[str, str]) -> Path | None:
+    """Return the path of clips that vttdata did not write; None for datasets of ours, and tables of foils or questions.
+
+    Raises:
+        VttdataError: when columns are named of a dataset.
+    """
+    from vttdata.load.local_builds import dataset_in, read_account
+
+    path = Path(dataset)
+    if not path.is_dir():
+        return path if path.is_file() and _is_table_of_clips(path, columns) else None
+    if dataset_in(path) is not None or read_account(path) is not None or (path / "manifest.json").is_file():
+        if columns:
+            raise VttdataError(
+                f"--columns goes with --against CORPUS, or with tables; {dataset} is a dataset of vttdata."
+            )
+        return None
+    from vttdata.dataset.foreign_tables import SUFFIXES
+    from vttdata.ids import VIDEO_EXTENSIONS
+
+    endings = (*SUFFIXES, *VIDEO_EXTENSIONS)
+    return path if any(file.name.lower().endswith(endings) for file in path.rglob("*")) else None
+
+
+def _is_table_of_clips(path: Path, columns: Mapping[str, str]) -> bool:
+    """Return whether a file is a table that says which split its rows are in, and neither of foils nor of questions."""
+    from vttdata.compose.input_captions import is_table
+    from vttdata.dataset.foreign_tables import NAMES, SUFFIXES
+    from vttdata.files.tables import fold_name, read_table
+
+    if not is_table(str(path)):
+        return path.name.lower().endswith(SUFFIXES)
+    try:
+        _, row = next(read_table(path), (0, {}))
+    except VttdataError:
+        return False
+    names = {*map(fold_name, row), *columns}
+    return names.isdisjoint({"true", "foil", "question"}) and not names.isdisjoint(NAMES["split"])
+
+
+def _audit_foreign(path: Path, columns: Mapping[str, str], selection: _Selection, output: _Output) -> int:
+    """Audit the splits of clips that vttdata did not write."""
+    from vttdata.dataset.leak_audit import audit_foreign
+    from vttdata.split.audit.leaks import audit_text
+
+    if selection.is_part or output.page is not None or output.html is not None or output.clean is not None:
+        raise VttdataError(f"--split, --config, --page and --clean need a dataset of vttdata, and {path} is none.")
+    audit = audit_foreign(path, columns)
+    print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if output.as_json else audit_text(audit))
+    return DONE if audit.ok else LEAKS
+
+
 def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     """Audit the splits of a dataset."""
     from vttdata.compose.question_audit import attack_questions
@@ -222,7 +277,7 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
 def _check_options(against: str | None, columns: Mapping[str, str], selection: _Selection, output: _Output) -> None:
     """Raise VttdataError for options that do not go together."""
     if against is None and columns:
-        raise VttdataError("--columns goes with --against CORPUS, or with a table of foils or questions.")
+        raise VttdataError("--columns goes with --against CORPUS, or with tables of clips, foils or questions.")
     if against is not None and (output.page is not None or output.html is not None):
         raise VttdataError("--page is about the splits of a dataset, and does not go with --against.")
     if against is None and selection.is_part and (output.page is not None or output.clean is not None):

@@ -12,17 +12,22 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from vttdata.annotations import MEANINGS
 from vttdata.compose.question_audit import AttackedQuestions
 from vttdata.dataset.card.sections import escape, format_table
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.leak_audit import audit_files, read_fingerprints
+from vttdata.dataset.leak_audit import audit_files, caption_batches, read_clip_columns, read_fingerprints
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.recipe import packaged
 from vttdata.split import Audit
+from vttdata.split.audit.caption_sets import find_caption_sets
+from vttdata.split.audit.clip_table import ClipTable
 from vttdata.split.audit.leaks import count_rows, leak_rows, notes
 from vttdata.split.near_duplicates.matches import match_sources
 
@@ -46,32 +51,32 @@ CONSEQUENCES = {
 
 
 def clean_protocol(folder: Path) -> Protocol:
-    """Return the clips of each split that share no source, and no near-duplicate of one, with another split.
+    """Return the clips of each split that share no source, near-duplicate of one or set of captions with another split.
 
     The split ``train`` stays whole, since it is the others that are tested.
 
     Raises:
         VttdataError: when it is no dataset of clips.
     """
-    layout, manifest = read_layout(folder, needs="clips").files, read_dataset_manifest(folder)
-    clips_of: dict[str, list[tuple[str, str]]] = {}
-    splits_of: dict[str, set[str]] = {}
-    for split, paths in layout["clips"].items():
-        rows = read_parquet_rows(paths, ("video_id", "source_id"))
-        clips_of[split] = [(row["video_id"], row["source_id"] or row["video_id"]) for row in rows]
-        for _, source in clips_of[split]:
-            splits_of.setdefault(source, set()).add(split)
-    shared = {source: set(splits) for source, splits in splits_of.items()}
-    sources = list(chain(*layout.get("sources", {}).values()))
-    for pair in match_sources(read_fingerprints(sources, splits_of)).duplicates():
-        shared[pair.source_a] |= splits_of[pair.source_b]
-        shared[pair.source_b] |= splits_of[pair.source_a]
-    kept = {
-        split: list(dict.fromkeys(name for name, source in clips if split == "train" or shared[source] == {split}))
-        for split, clips in clips_of.items()
-    }
+    files, manifest = read_layout(folder, needs="clips").files, read_dataset_manifest(folder)
+    table, split = read_clip_columns(files)
+    names, paths = list(files["clips"]), list(chain(*files["clips"].values()))
+    clips = ClipTable.from_arrow(table, split, names)
+    splits_of_sources = clips.splits_of_sources()
+    feeds = splits_of_sources.copy()
+    sources = list(chain(*files.get("sources", {}).values()))
+    for pair in match_sources(read_fingerprints(sources, set(clips.names.to_pylist()))).duplicates():
+        a, b = clips.find_sources([pair.source_a, pair.source_b])
+        feeds[a] |= splits_of_sources[b]
+        feeds[b] |= splits_of_sources[a]
+    captions = caption_batches(paths, clips, np.arange(len(clips)), len(clips))
+    is_shared = (feeds.sum(axis=1) > 1)[clips.source] | find_caption_sets(clips, captions, 0).has_partner
+    kept: dict[str, list[str]] = {}
+    for number, name in enumerate(names):
+        rows = np.flatnonzero((split == number) & (~is_shared | (name == "train")))
+        kept[name] = list(dict.fromkeys(clips.video_id.take(pa.array(rows)).to_pylist()))
     about = {
-        "description": "Clips that share no source and no near-duplicate with another split; train is whole.",
+        "description": "Clips that share no video, near-duplicate or captions with another split; train is whole.",
         "dataset": str(manifest.get("name")),
         "version": str(manifest.get("version")),
     }

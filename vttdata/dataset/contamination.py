@@ -1,77 +1,60 @@
 """Find the clips of a benchmark inside a corpus, such as the list of videos that a model was trained on.
 
 A clip is found by its source (an id or an address), by time, by near-duplicate pictures and by captions. The corpus is
-read once, in batches of a few columns, so its size costs time and not memory. Unlike in `vttdata.files.tables`, nobody
-can look at all of its rows: columns are found by their usual names, and a table that cannot be parsed is refused as a
-whole.
+read once, in batches of a few columns, so its size costs time and not memory; see `vttdata.dataset.foreign_tables`.
 """
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.json
 
+from vttdata.dataset.foreign_tables import as_strings, list_tables, stream_table
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import read_fingerprints
-from vttdata.dataset.parquet import open_parquet, read_parquet_rows
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
+from vttdata.files.folded_addresses import fold_address
 from vttdata.files.table_formats import align_columns
-from vttdata.files.tables import fold_name, parse_seconds
-from vttdata.ids import source_of
+from vttdata.files.tables import parse_seconds
+from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.json_types import JsonObject, Row
 from vttdata.records import HASH_SCHEME, Fingerprint
+from vttdata.split.audit.caption_sets import fold_captions
+from vttdata.split.audit.evidence import fold_known_id, fold_source
 from vttdata.split.near_duplicates.matches import match_sources
 
 # What a clip shares with the corpus. A caption alone is no contamination: short ones recur by chance.
 KINDS = ("source", "overlap", "near_duplicate", "caption")
 FAILING = KINDS[:3]
 
-_YOUTUBE_ID = re.compile(r"[\w-]{11}", re.ASCII)
-# In an address, as in `vttdata.ids.source_of`; RE2 knows no look-ahead, so a longer id is one
+# In an address, as in `vttdata.ids.youtube_id`; RE2 knows no look-ahead, so a longer id is one
 # that nobody has.
 _YOUTUBE_ADDRESS = (
     r"(?i:youtube(?:-nocookie)?\.com/(?:watch/?\?(?:[^#]*&)?v=|embed/|v/|e/|shorts/|live/)|youtu\.be/)"
     r"(?P<id>[A-Za-z0-9_-]{11,12})"
 )
+# Other addresses whose path does not end in what names the video.
+_PLATFORM_ADDRESS = (
+    r"(?i)ytimg|googleapis|attribution_link|vimeo|dai\.ly|dailymotion|tiktok|bilibili|drive\.google|gram\.com|facebook"
+)
+_LAST_SEGMENT = r"^[^?#]*?(?P<name>[^/?#]+)/?(?:[?#].*)?$"
 # How a YouTube id begins a clip's name: in VATEX, MSVD and many lists `<id>_<start>_<end>`, in ActivityNet `v_<id>`.
-_PREFIXES = ("v_", "youtube-")
+_PREFIX = r"^(?:v_|youtube[-_:]|yt[-_:])"
+_EXTENSION = rf"\.(?:{'|'.join(extension[1:] for extension in sorted(VIDEO_EXTENSIONS))})$"
+_AFTER_ID = re.compile(r"[_.-]\d|[.]")
 _ID_LENGTH = 11
 _MAX_EXAMPLES = 10
 # Sources of the corpus whose fingerprints are compared with those of the benchmark at once.
 _FINGERPRINTS_AT_ONCE = 2_000
-
-# Columns that are looked for -> names that tables have for them, without regard to case.
-NAMES = {
-    "video_id": ("video_id", "videoid", "youtube_id", "youtubeid", "vid", "clip_id", "id"),
-    "source_id": ("source_id",),
-    "url": ("url", "video_url", "contenturl", "page_url"),
-    "start": ("start", "start_timestamp", "start_time", "start_seconds", "begin"),
-    "end": ("end", "end_timestamp", "end_time", "end_seconds"),
-    "caption": ("caption", "captions", "text", "sentence", "description"),
-    "hash_scheme": ("hash_scheme",),
-    "hashes": ("hashes",),
-}
-SUFFIXES = (
-    *(".parquet", ".csv", ".tsv", ".jsonl", ".ndjson"),
-    *(".csv.gz", ".tsv.gz", ".jsonl.gz", ".csv.zst", ".jsonl.zst"),
-)
-
-# Of text that is parsed at once; larger blocks are no faster.
-_BLOCK_BYTES = 2**23
-_BATCH_ROWS = 2**16
 
 
 @dataclass
@@ -160,9 +143,9 @@ class BenchmarkClips:
         self.sources = list(chain(*files.get("sources", {}).values()))
         self.clips: dict[str, list[tuple[str, float | None, float | None]]] = defaultdict(list)
         self.splits: dict[str, list[str]] = {}
-        # Name by which a corpus may know a source -> source.
+        # Key by which a corpus may know a source -> source.
         self.names: dict[str, str] = {}
-        self.captions: dict[str, list[str]] = defaultdict(list)
+        texts: dict[str, list[str]] = defaultdict(list)
         columns = ("video_id", "source_id", "url", "start", "end", "captions")
         for split in splits or files[config]:
             ids = self.splits.setdefault(split, [])
@@ -170,19 +153,16 @@ class BenchmarkClips:
                 source = row.get("source_id") or row["video_id"]
                 ids.append(row["video_id"])
                 self.clips[source].append((row["video_id"], row.get("start"), row.get("end")))
-                for name in list_source_names(row["video_id"], row.get("source_id"), row.get("url")):
-                    self.names.setdefault(name, source)
+                address = fold_address(row["url"]) if row.get("url") else None
+                for name in (fold_known_id(row["video_id"]), fold_source(row.get("source_id") or ""), address):
+                    if name is not None:
+                        self.names.setdefault(name, source)
                 for text in row.get("captions") or ():
-                    self.captions[text.lower().strip(" .")].append(row["video_id"])
+                    texts[text].append(row["video_id"])
+        self.captions: dict[str, list[str]] = defaultdict(list)
+        for text, folded in zip(texts, fold_captions(pa.array(texts, pa.string())).to_pylist(), strict=True):
+            self.captions[folded] += texts[text]
         self.captions.pop("", None)
-
-
-def list_source_names(video_id: str, source_id: str | None, url: str | None) -> Iterator[str]:
-    """Yield the names that a corpus may have for a clip or its source: ids, the address, and forms of a YouTube id."""
-    yield from filter(None, (video_id, source_id, url))
-    youtube = source_of(url) if url else source_id or ""
-    if _YOUTUBE_ID.fullmatch(youtube):
-        yield from (youtube, *(prefix + youtube for prefix in _PREFIXES))
 
 
 def find_contamination(
@@ -203,7 +183,6 @@ def find_contamination(
     """
     benchmark = BenchmarkClips(folder, config, splits)
     result = Contamination(splits=benchmark.splits, judged={"source"})
-    names = pa.array(list(benchmark.names), pa.string())
     captions = pa.array(list(benchmark.captions), pa.string())
     fingerprints: list[tuple[str, Fingerprint]] = []
     ours = dict(read_fingerprints(benchmark.sources, set(benchmark.clips)))
@@ -213,7 +192,7 @@ def find_contamination(
         result.judged |= {"overlap"} if {"start", "end"} <= present else set()
         result.judged |= {"caption"} if "caption" in present else set()
         result.judged |= {"near_duplicate"} if ours and "hashes" in present else set()
-        for values, source in find_source_rows(table, names, benchmark.names):
+        for values, source in find_source_rows(table, benchmark.names):
             _add_source(result, benchmark, source, values)
         if "caption" in present:
             for text in find_shared_captions(table, captions):
@@ -238,43 +217,84 @@ def _tables(corpus: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
     if (dataset / "README.md").is_file() and (dataset / "clips").is_dir():
         files = read_layout(dataset, needs="clips").files
         for path in chain(*files["clips"].values()):
-            yield from stream_corpus(path)
+            yield from stream_table(path)
         for path in chain(*files.get("sources", {}).values()):
-            yield from (table for table in stream_corpus(path) if "hashes" in table.column_names)
+            yield from (table for table in stream_table(path) if "hashes" in table.column_names)
         return
-    for path in corpus_files(corpus):
-        yield from stream_corpus(path, columns)
+    for path in list_tables(corpus):
+        yield from stream_table(path, columns)
 
 
-def find_source_rows(table: pa.Table, names: object, source_of_name: Mapping[str, str]) -> Iterator[tuple[Row, str]]:
-    """Yield the rows that name a source of the benchmark, and that source."""
+def find_source_rows(table: pa.Table, source_of_name: Mapping[str, str]) -> Iterator[tuple[Row, str]]:
+    """Yield the rows that name a source of the benchmark, and that source; `source_of_name` has keys of evidence."""
+    names = pa.array(list(source_of_name), pa.string())
     by_row: dict[int, str] = {}
-    for column in ("url", "source_id", "video_id"):
+    for column in ("url", "source_url", "source_id", "video_id"):
         if column not in table.column_names:
             continue
         texts = as_strings(table.column(column))
-        if column == "url":
-            ids = pc.struct_field(pc.extract_regex(texts, pattern=_YOUTUBE_ADDRESS), "id")
-        else:
-            # A YouTube id before `_<start>`; an id is found by its first letters, and what follows is checked below.
-            ids = pc.utf8_slice_codeunits(texts, 0, _ID_LENGTH)
-        for candidate in (texts, ids):
-            for row in pc.indices_nonzero(pc.is_in(candidate, value_set=names)).to_pylist():
-                name, text = candidate[row].as_py(), texts[row].as_py()
-                if candidate is texts or column == "url" or re.match(r"[_.-]\d|[.]", text[_ID_LENGTH:]):
-                    by_row.setdefault(row, source_of_name[name])
+        find = _find_addresses if "url" in column or _occurs(texts, "://") else _find_ids
+        for row, name in find(texts, names):
+            by_row.setdefault(row, source_of_name[name])
     if by_row:
         rows = sorted(by_row)
         for row, values in zip(rows, table.take(rows).to_pylist(), strict=True):
             yield values, by_row[row]
 
 
+def _find_addresses(texts: pa.Array, names: pa.Array) -> Iterator[tuple[int, str]]:
+    """Yield the rows whose address is a key, and the key; those that can be one are told by a part of the address."""
+    videos = pc.utf8_lower(pc.struct_field(pc.extract_regex(texts, pattern=_YOUTUBE_ADDRESS), "id"))
+    for row in pc.indices_nonzero(pc.is_in(videos, value_set=names)).to_pylist():
+        if videos[row].is_valid:
+            yield row, videos[row].as_py()
+    others = pc.indices_nonzero(pc.and_(videos.is_null(), texts.is_valid()))
+    texts = texts.take(others)
+    last_of_names = pc.struct_field(pc.extract_regex(names, pattern=_LAST_SEGMENT), "name")
+    last = pc.struct_field(pc.extract_regex(texts, pattern=_LAST_SEGMENT), "name")
+    may_be = pc.or_(
+        pc.is_in(last, value_set=last_of_names.drop_null()), pc.match_substring_regex(texts, _PLATFORM_ADDRESS)
+    )
+    known = frozenset(names.to_pylist())
+    for row in pc.indices_nonzero(may_be).to_pylist():
+        name = fold_address(texts[row].as_py())
+        if name is not None and name in known:
+            yield others[row].as_py(), name
+
+
+def _find_ids(texts: pa.Array, names: pa.Array) -> Iterator[tuple[int, str]]:
+    """Yield the rows whose id, or name of a file, is a key or begins with one as clips' names do, and the key."""
+    texts = pc.utf8_lower(pc.utf8_trim(texts, " \t\r\n'\ufeff"))
+    if _occurs(texts, "/") or _occurs(texts, "\\"):
+        texts = pc.replace_substring_regex(texts, r"^.*[/\\]", "")
+    if _occurs(texts, "."):
+        texts = pc.replace_substring_regex(texts, _EXTENSION, "")
+    may_have_prefix = pc.or_(pc.starts_with(texts, "v_"), pc.starts_with(texts, "y"))
+    rows = pc.indices_nonzero(may_have_prefix)
+    yield from _find_beginnings(texts, names, range(len(texts)))
+    plain = pc.replace_substring_regex(texts.take(rows), _PREFIX, "")
+    yield from _find_beginnings(plain, names, rows.to_pylist())
+
+
+def _find_beginnings(texts: pa.Array, names: pa.Array, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Yield the rows, by their numbers, that are a key, or begin with a YouTube id and go on as with ``_<start>``."""
+    for candidate in (texts, pc.utf8_slice_codeunits(texts, 0, _ID_LENGTH)):
+        for index in pc.indices_nonzero(pc.is_in(candidate, value_set=names)).to_pylist():
+            name, text = candidate[index].as_py(), texts[index].as_py()
+            if name is not None and (name == text or _AFTER_ID.match(text[_ID_LENGTH:])):
+                yield rows[index], name
+
+
+def _occurs(texts: pa.Array, part: str) -> bool:
+    return bool(pc.any(pc.match_substring(texts, part)).as_py())
+
+
 def find_shared_captions(table: pa.Table, captions: object) -> Sequence[str]:
-    """Return the captions of the benchmark that a batch has, without regard to capitals and full stops."""
+    """Return the captions of the benchmark that a batch has, as `fold_captions` folds them."""
     column = table.column("caption").combine_chunks()
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+    while pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         column = pc.list_flatten(column)
-    texts = pc.utf8_trim(pc.utf8_lower(as_strings(column)), " .")
+    texts = fold_captions(as_strings(column))
     shared: Sequence[str] = pc.unique(texts.filter(pc.is_in(texts, value_set=captions))).to_pylist()
     return shared
 
@@ -308,114 +328,3 @@ def _add_near_duplicates(
             (source,) = sides - {other}
             for video_id, _, _ in benchmark.clips[source]:
                 result.add("near_duplicate", video_id, other.removeprefix("corpus:"))
-
-
-def corpus_files(path: Path) -> list[Path]:
-    """Return a table, or the tables in a folder and its subfolders, sorted.
-
-    Raises:
-        VttdataError: when there is none.
-    """
-    if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(SUFFIXES))
-    else:
-        files = [path] if path.is_file() else []
-    if not files or not all(file.name.lower().endswith(SUFFIXES) for file in files):
-        raise VttdataError(f"{path}: a table, or a folder of tables, is expected; they end in {', '.join(SUFFIXES)}.")
-    return files
-
-
-def stream_corpus(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[pa.Table]:
-    """Yield the columns of `NAMES` that the tables of a file have, in batches; texts are Arrow strings.
-
-    The file is as in `corpus_files`, with a head if it is delimited; `columns` are its names by those in `NAMES`.
-
-    Raises:
-        VttdataError: when the file is damaged, has none of the columns by which videos or captions are known, or lacks
-            one of `columns`.
-    """
-    name = path.name.lower()
-    try:
-        if name.endswith(".parquet"):
-            with open_parquet(path) as file:
-                found = find_columns(file.schema_arrow.names, columns or {}, path)
-                for batch in file.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(found.values()))):
-                    yield pa.table({key: batch.column(column) for key, column in found.items()})
-        elif ".json" in name or ".ndjson" in name:
-            yield from _stream_json(path, columns or {})
-        else:
-            yield from _stream_csv(path, columns or {}, "\t" if ".tsv" in name else ",")
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        # `ArrowInvalid` is a ValueError too, whose text may have several lines.
-        reason = " ".join(str(error).split())[:200]
-        raise VttdataError(f"{path}: cannot be parsed ({reason}).") from error
-    except (OSError, EOFError) as error:
-        raise VttdataError(f"{path}: cannot be read ({error}).") from error
-
-
-def find_columns(header: Sequence[str], columns: Mapping[str, str], path: Path) -> dict[str, str]:
-    """Return name in `NAMES` -> column of a header.
-
-    Raises:
-        VttdataError: when a named column is missing, or nothing says which video a row is about or what it says.
-    """
-    unknown = next((name for name in columns if name not in NAMES), None)
-    if unknown is not None:
-        raise VttdataError(f"--columns {unknown}=...: there is no such column; choose from {', '.join(NAMES)}.")
-    folded = {fold_name(name): name for name in reversed(header)}
-    found: dict[str, str] = {}
-    for name, usual in NAMES.items():
-        if name in columns and columns[name] not in header:
-            raise VttdataError(f"{path}: has no column '{columns[name]}'; the columns are {', '.join(header)[:400]}.")
-        column = columns.get(name) or next((folded[alias] for alias in usual if alias in folded), None)
-        if column is not None:
-            found[name] = column
-    if not found.keys() & {"video_id", "source_id", "url", "caption"}:
-        if not header:
-            raise VttdataError(f"{path}: is empty.")
-        raise VttdataError(
-            f"{path}: no column says which video a row is about, or what it says; the columns are "
-            f"{', '.join(header)[:400]}. Name one with --columns video_id=COLUMN, url=COLUMN or caption=COLUMN."
-        )
-    return found
-
-
-def _stream_csv(path: Path, columns: Mapping[str, str], delimiter: str) -> Iterator[pa.Table]:
-    with pa.input_stream(str(path)) as stream:
-        start = stream.read(2**20).decode("utf-8-sig", "replace")
-    header = next(csv.reader(start.splitlines(keepends=True), delimiter=delimiter), [])
-    found = find_columns(header, columns, path)
-    wanted = list(dict.fromkeys(found.values()))
-    options = pyarrow.csv.ConvertOptions(
-        include_columns=wanted, column_types=dict.fromkeys(wanted, pa.string()), strings_can_be_null=True
-    )
-    parse = pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    read = pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES)
-    with closing(pyarrow.csv.open_csv(path, read, parse, options)) as reader:
-        for batch in reader:
-            yield pa.table({name: batch.column(column) for name, column in found.items()})
-
-
-def _stream_json(path: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
-    with pa.input_stream(str(path)) as stream:
-        line = stream.read(2**22).decode("utf-8-sig", "replace").partition("\n")[0]
-    try:
-        first = json.loads(line)
-    except ValueError as error:
-        raise VttdataError(f"{path}:1: not a line of JSON ({error}).") from error
-    if not isinstance(first, dict):
-        raise VttdataError(f"{path}:1: a JSON object on each line is expected.")
-    found = find_columns(list(first), columns, path)
-    read = pyarrow.json.ReadOptions(block_size=_BLOCK_BYTES)
-    with closing(pyarrow.json.open_json(path, read)) as reader:
-        for batch in reader:
-            yield pa.table(
-                {name: batch.column(column) for name, column in found.items() if column in batch.schema.names}
-            )
-
-
-def as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column of texts or numbers as one Arrow array of strings."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    return array if pa.types.is_string(array.type) else pc.cast(array, pa.string())

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,7 @@ from vttdata.ids import find_video_id, is_safe_id
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit
 from vttdata.split.audit.clip_table import ClipTable, Integers
+from vttdata.split.audit.evidence import COLUMNS
 from vttdata.split.audit.leaks import audit_table
 from vttdata.split.audit.repeated_captions import CaptionBatches
 from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources, match_sources
@@ -35,6 +37,8 @@ Files = Mapping[str, Mapping[str, Sequence[Path]]]
 
 _COLUMNS = ("video_id", "source_id", "start", "end")
 _BATCH_ROWS = 10_000
+# A clip may have dozens of captions.
+_CAPTION_ROWS = 1_000
 
 
 def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None, *, config: str = "clips") -> Audit:
@@ -66,6 +70,22 @@ def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None
     return audit_files(files, splits, config=config, media=dataset)
 
 
+def audit_foreign(path: Path, columns: Mapping[str, str] = MappingProxyType({})) -> Audit:
+    """Audit the splits of a table or a folder that vttdata did not write; see `read_foreign_clips`.
+
+    Raises:
+        VttdataError: As `read_foreign_clips`.
+    """
+    # Readers of CSV and JSON are imported only where they read.
+    from vttdata.dataset.foreign_clips import read_foreign_clips
+
+    foreign = read_foreign_clips(path, columns)
+    evidence = [name for name in COLUMNS if name not in foreign.row_numbers]
+    clips = ClipTable.from_arrow(foreign.table, foreign.split, foreign.split_names, evidence)
+    audit = audit_table(clips, lambda: iter(foreign.captions))
+    return dataclasses.replace(audit, unknown=audit.unknown | {"row_numbers": foreign.row_numbers})
+
+
 def audit_all(files: Files) -> dict[str, Audit]:
     """Audit the dataset's own splits and those of each protocol: configuration -> audit, ``clips`` first."""
     return {config: audit_files(files, config=config) for config in ("clips", *filter(is_protocol, files))}
@@ -86,35 +106,60 @@ def audit_files(
         VttdataError: If a file is damaged, or a list cannot be read or contains ids that are not in the dataset.
     """
     clips = files[config]
-    tables, split_numbers = [], []
-    for number, paths in enumerate(clips.values()):
-        for path in paths:
-            with open_parquet(path, *_COLUMNS, "captions") as file:
-                tables.append(file.read(columns=list(_COLUMNS)))
-                split_numbers.append(np.full(tables[-1].num_rows, number))
-    # A column may be of integers in one file, or of nothing but nulls.
-    table = pa.concat_tables(tables, promote_options="permissive")
+    table, numbers = read_clip_columns(files, config)
     names, rows = list(clips), np.arange(table.num_rows)
-    chosen = table
+    chosen, split = table, numbers
     if splits is not None:
         unknown = [name for name, file in splits.items() if file is None and name not in clips]
         if unknown:
             raise VttdataError(f"There is no split '{unknown[0]}'; the splits are {', '.join(clips)}.")
-        numbers = np.concatenate(split_numbers)
         rows_of_splits = [
             np.flatnonzero(numbers == names.index(name))
             if file is None
             else _rows_of_ids(table.column("video_id"), read_ids(file) if isinstance(file, Path) else file, file)
             for name, file in splits.items()
         ]
-        split_numbers = [np.full(len(own), number) for number, own in enumerate(rows_of_splits)]
+        split = np.concatenate([np.full(len(own), number) for number, own in enumerate(rows_of_splits)])
         names, rows = list(splits), np.concatenate(rows_of_splits)
         chosen = table.take(pa.array(rows))
-    clip_table = ClipTable.from_arrow(chosen, np.concatenate(split_numbers), names)
+    clip_table = ClipTable.from_arrow(chosen, split, names)
     clip_paths = list(chain(*clips.values()))
-    captions = _caption_batches(clip_paths, clip_table, rows, table.num_rows)
+    captions = caption_batches(clip_paths, clip_table, rows, table.num_rows)
     source_paths = list(chain(*files.get("sources", {}).values()))
     return audit_table(clip_table, captions, _find_near_duplicates(source_paths, clip_paths, clip_table, media))
+
+
+def read_clip_columns(files: Files, config: str = "clips") -> tuple[pa.Table, Integers]:
+    """Return what the clips of a configuration, and their sources, have of `ClipTable`, and the index of their split.
+
+    Raises:
+        VttdataError: If a file is damaged.
+    """
+    tables, numbers = [], []
+    for number, paths in enumerate(files[config].values()):
+        for path in paths:
+            with open_parquet(path, *_COLUMNS, "captions") as file:
+                optional = [name for name in COLUMNS if name in file.schema_arrow.names and name not in _COLUMNS]
+                tables.append(file.read(columns=[*_COLUMNS, *optional]))
+                numbers.append(np.full(tables[-1].num_rows, number))
+    # A column may be of integers in one file, or of nothing but nulls.
+    table = pa.concat_tables(tables, promote_options="permissive")
+    return _add_sources(table, list(chain(*files.get("sources", {}).values()))), np.concatenate(numbers)
+
+
+def _add_sources(table: pa.Table, paths: Sequence[Path]) -> pa.Table:
+    """Add to clips what the table of sources says of their sources: ``source_url`` and ``source_sha256``."""
+    stated = []
+    for path in paths:
+        with open_parquet(path, "source_id") as file:
+            columns = [name for name in ("source_id", "url", "sha256") if name in file.schema_arrow.names]
+            stated.append(file.read(columns=columns))
+    sources = pa.concat_tables(stated, promote_options="permissive") if stated else pa.table({"source_id": []})
+    ids, names = (each.column("source_id").cast(pa.string()).combine_chunks() for each in (sources, table))
+    rows = pc.index_in(names, value_set=ids)
+    for column in sources.column_names[1:]:
+        table = table.append_column(f"source_{column}", sources.column(column).combine_chunks().take(rows))
+    return table
 
 
 def _find_near_duplicates(
@@ -122,7 +167,10 @@ def _find_near_duplicates(
 ) -> SimilarSources | None:
     """Compare the published fingerprints of the sources, or else the clips' files; None if there are neither."""
     presence = table.splits_of_sources()
-    splits_of = {source_id: tuple(presence[row]) for row, source_id in enumerate(table.source_ids.to_pylist())}
+    splits_of = {
+        name: tuple(presence[source])
+        for name, source in zip(table.names.to_pylist(), table.source_of_name.tolist(), strict=True)
+    }
     matches = match_sources(read_fingerprints(sources, splits_of))
     compared = len(matches.samples.ids)
     if compared:
@@ -156,7 +204,7 @@ def _rows_of_ids(video_ids: pa.Array, ids: Sequence[str], file: Path | Sequence[
     return np.flatnonzero(is_wanted.to_numpy()).astype(np.int64)
 
 
-def _caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, total: int) -> CaptionBatches:
+def caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, total: int) -> CaptionBatches:
     """Return a reader of the captions in batches of (entry of each, texts); a row in two splits gives them twice."""
     entry_of = np.full((len(table.split_names), total), -1, dtype=np.int64)
     entry_of[table.split, rows] = np.arange(len(rows))
@@ -165,7 +213,7 @@ def _caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, to
         first = 0
         for path in paths:
             with open_parquet(path, "captions") as file:
-                for batch in file.iter_batches(_BATCH_ROWS, columns=["captions"]):
+                for batch in file.iter_batches(_CAPTION_ROWS, columns=["captions"]):
                     lists = batch.column(0)
                     texts = lists.flatten()
                     parents = pc.list_parent_indices(lists).filter(texts.is_valid()).to_numpy().astype(np.int64)

@@ -75,8 +75,8 @@ def find_shared_items(
     parts = [_read_training(files, items, os.fspath(name), findings) for name in training]
     trained = pa.concat_tables([part.clips for part in parts])
     split = np.repeat([0, 1], [len(tested), len(trained)])
-    clips = _join_sources(pa.concat_tables([tested, trained]))
-    table = ClipTable.from_arrow(clips, split, ["test", "train"])
+    # Ids of clips are those of one dataset, and those of sources, with addresses, name videos everywhere.
+    table = ClipTable.from_arrow(pa.concat_tables([tested, trained]), split, ["test", "train"], ["source_id", "url"])
     sources = list(dict.fromkeys(chain(*files.get("sources", {}).values(), *(part.sources for part in parts))))
     leaks = _find_leaks(table, sources)
     if "near_duplicate" not in leaks:
@@ -125,10 +125,9 @@ def _find_leaks(table: ClipTable, source_files: Sequence[Path]) -> dict[str, Fla
     overlaps = count_overlaps(table.source, table.start, table.end)
     inside = count_overlaps(table.source * 2 + table.split, table.start, table.end)
     leaks = {"source": feeds_training[table.source[test]], "overlap": (overlaps > inside)[test]}
-    names = table.source_ids.to_pylist()
-    matches = match_sources(read_fingerprints(source_files, set(names)))
+    matches = match_sources(read_fingerprints(source_files, set(table.names.to_pylist())))
     if matches.samples.ids:
-        partner_in_training = np.zeros(len(names), dtype=np.bool_)
+        partner_in_training = np.zeros(len(table.source_ids), dtype=np.bool_)
         for pair in matches.duplicates():
             a, b = table.find_sources([pair.source_a, pair.source_b])
             partner_in_training[a] |= feeds_training[b]
@@ -159,16 +158,3 @@ def _read_clips(paths: Sequence[Path]) -> pa.Table:
         with open_parquet(path, *_COLUMNS) as file:
             tables.append(file.read(columns=_COLUMNS))
     return pa.concat_tables(tables)
-
-
-def _join_sources(table: pa.Table) -> pa.Table:
-    """Give sources of one address one id, since datasets name the same video differently."""
-    rows = list(zip(*(table.column(name).to_pylist() for name in ("source_id", "url")), strict=True))
-    id_of: dict[str, str] = {}
-    for source_id, url in rows:
-        if source_id is not None and url is not None:
-            id_of.setdefault(source_of(url), source_id)
-    # The id of a source whose address is not stored may be that of the video at an address.
-    joined = [id_of.get(source_id if url is None else source_of(url), source_id) for source_id, url in rows]
-    index = table.schema.get_field_index("source_id")
-    return table.set_column(index, "source_id", pa.array(joined, pa.string()))

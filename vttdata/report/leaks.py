@@ -19,6 +19,8 @@ from vttdata.report.thumbnails import Still
 from vttdata.split.audit.leaks import LEAKS
 
 _PAIRS = 60
+# Leaks whose examples are pairs of clips.
+_OF_CLIPS = ("overlap", "caption_set")
 _WIDTH = 320
 _SOURCES = ("source_a", "source_b")
 # What an audit, or the stage `copies` of an earlier version, may lack.
@@ -116,6 +118,13 @@ def show_leaks(
             )
             for each in examples.get("overlap", ())
         ],
+        "Clips with the same captions": [
+            LeakExample(
+                f"{each['captions']} of {each['of']} captions are the same.",
+                [side(clip["video_id"]) for clip in each["clips"]],
+            )
+            for each in examples.get("caption_set", ())
+        ],
         "Near-duplicates": [_match_sources(report, pair) for pair in pairs[:_PAIRS]],
     }
     closest = audit.get("closest")
@@ -147,7 +156,7 @@ def show_leaks(
             for counted in [each["captions"]]
         ],
     )
-    note = "A clip leaks where another split has its source, a part of its time, or a near-duplicate of its source."
+    note = "A clip leaks where another split has its source, its time, its captions, or a near-duplicate of its source."
     return PageSection("leaks", "Leaks and copies", body, note)
 
 
@@ -157,7 +166,7 @@ def _read_examples(
     """Return video id -> number of the clips that examples of an audit name, and number -> row of those clips."""
     examples = audit.get("examples", {})
     named = [ids[0] for each in examples.get("source", ()) for ids in each["video_ids"].values()]
-    named += [clip["video_id"] for each in examples.get("overlap", ()) for clip in each["clips"]]
+    named += [clip["video_id"] for leak in _OF_CLIPS for each in examples.get(leak, ()) for clip in each["clips"]]
     named += [video_id for each in examples.get("caption", ()) for video_id in each["clips"].values()]
     rows = {video_id: numbers[0] for video_id, numbers in figures.rows_of(figures.video_ids, named).items()}
     return rows, read_clip_rows(report, rows.values())

@@ -27,7 +27,7 @@ def test_text_says_that_no_sources_look_alike() -> None:
 
 def test_sources_without_a_fingerprint_are_counted() -> None:
     result = audit(CLIPS, near=SimilarSources([], None, without_fingerprint=1200))
-    assert result.unknown == {"sources": 0, "spans": 0, "fingerprints": 1200}
+    assert [result.unknown[name] for name in ("sources", "spans", "fingerprints")] == [0, 0, 1200]
     assert any("1,200 sources without a fingerprint" in note for note in notes(result))
 
 
@@ -45,15 +45,18 @@ def near(source_a: str, source_b: str) -> NearDuplicate:
 
 def test_verdict_says_what_was_not_judged() -> None:
     known = SimilarSources([], None)
-    unjudged = "No leaks found; near-duplicates were not judged."
+    unjudged = "No leaks found by source_id, video_id and times; near-duplicates were not judged."
     assert audit(CLIPS).verdict == audit(CLIPS).as_json()["verdict"] == unjudged
     assert audit_text(audit(CLIPS)).splitlines()[-1] == unjudged
-    assert audit(CLIPS, near=known).verdict == "No leaks found."
+    assert audit(CLIPS, near=known).verdict == "No leaks found by source_id, video_id, times and fingerprints."
     incomplete = SimilarSources([], None, without_fingerprint=1)
-    assert audit(CLIPS, near=incomplete).verdict == "No leaks found; near-duplicates of 1 source were not judged."
+    assert audit(CLIPS, near=incomplete).verdict == (
+        "No leaks found by source_id, video_id, times and fingerprints; near-duplicates of 1 source were not judged."
+    )
     vague = [*CLIPS, Clip("v3", None, 0.0, None, None, None, 1, split="test")]  # type: ignore[arg-type]
     assert audit(vague).verdict == (
-        "No leaks found; near-duplicates, 1 clip of unknown source and 1 clip without a usable span were not judged."
+        "No leaks found by source_id, video_id and times; near-duplicates, 1 clip of unknown source and 1 clip without "
+        "a usable span were not judged."
     )
     leaking = audit(CLIPS, near=SimilarSources([near("a", "b")]))
     assert leaking.verdict == "LEAKS: near-duplicate source (1 pair of sources)."

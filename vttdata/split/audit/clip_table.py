@@ -1,13 +1,13 @@
 """Clips of all splits as columns, so that an audit can handle millions of them, and their overlaps in time.
 
-A clip that is in two splits has two rows. Overlaps are counted by one sweep over the ends of spans and never by
-comparing all pairs. Nothing is judged here.
+A clip that is in two splits has two rows. `vttdata.split.audit.evidence` says which clips are of one source. Overlaps
+are counted by one sweep over the ends of spans and never by comparing all pairs. Nothing is judged here.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from vttdata.json_types import JsonObject
 from vttdata.records import Clip
+from vttdata.split.audit.evidence import (
+    COLUMNS,
+    OF_SOURCES,
+    StatedKeys,
+    find_conflicts,
+    ignore_pages,
+    join_rows,
+    read_evidence,
+)
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -31,11 +41,16 @@ class ClipTable:
 
     Fields:
         split: n indices of `split_names`.
-        video_id: n ids (Arrow).
-        source: n indices of `source_ids`.
-        source_ids: distinct ids (Arrow); a clip of an unknown source has one of its own.
+        video_id: n ids (Arrow); ``clip NUMBER`` where there is none.
+        source: n numbers of sources, from 0 in the order of first rows: equal for clips that evidence connects.
+        source_ids: an id for each source, the first that is stated (Arrow); one of its own where none is.
+        names: distinct ids of sources as stated (Arrow); evidence may give several of them one source.
+        source_of_name: the source of each.
         start, end: n times in seconds; NaN where unknown.
-        clips_without_source: number of rows of an unknown source.
+        evidence: keys of the rows by which clips are known.
+        conflicts: columns that contradict each other, with examples.
+        has_source: n flags: whether anything says what original video a clip is of.
+        clips_of_pages: number of rows whose address is left out, since most sources have it.
     """
 
     split_names: tuple[str, ...]
@@ -43,26 +58,60 @@ class ClipTable:
     video_id: pa.Array
     source: Integers
     source_ids: pa.Array
+    names: pa.Array
+    source_of_name: Integers
     start: Floats
     end: Floats
-    clips_without_source: int
+    evidence: tuple[StatedKeys, ...]
+    conflicts: list[JsonObject]
+    has_source: Flags
+    clips_of_pages: int
 
     @classmethod
-    def from_arrow(cls, table: pa.Table, split: Integers, split_names: Sequence[str]) -> ClipTable:
+    def from_arrow(
+        cls, table: pa.Table, split: Integers, split_names: Sequence[str], columns: Collection[str] = COLUMNS
+    ) -> ClipTable:
         """Create the table from an Arrow table with columns ``video_id``, ``source_id``, ``start`` and ``end``.
 
+        Its other columns among `columns` of `vttdata.split.audit.evidence` say too which clips are of one source.
         `split` are as many indices of `split_names`.
         """
-        video_id = table.column("video_id").cast(pa.large_string()).combine_chunks().fill_null("")
+        video_id = table.column("video_id").cast(pa.large_string()).combine_chunks()
+        if video_id.null_count:
+            video_id = pc.coalesce(video_id, pa.array([f"clip {row + 1}" for row in range(len(table))], video_id.type))
         source_id = table.column("source_id").cast(pa.large_string()).combine_chunks()
-        prefix, separator = (pa.scalar(text, pa.large_string()) for text in ("source of ", ""))
-        own_source = pc.binary_join_element_wise(prefix, video_id, separator)
-        sources = pc.coalesce(source_id, own_source).dictionary_encode()
         start, end = (
             table.column(name).cast(pa.float64()).fill_null(float("nan")).to_numpy() for name in ("start", "end")
         )
-        indices = sources.indices.to_numpy().astype(np.int64)
-        return cls(tuple(split_names), split, video_id, indices, sources.dictionary, start, end, source_id.null_count)
+        evidence, clips_of_pages = ignore_pages(
+            read_evidence(table.select([*filter(columns.__contains__, table.column_names)]))
+        )
+        source = join_rows(evidence, len(table))
+        prefix, separator = (pa.scalar(text, pa.large_string()) for text in ("source of ", ""))
+        names = pc.coalesce(source_id, pc.binary_join_element_wise(prefix, video_id, separator)).dictionary_encode()
+        codes = names.indices.to_numpy()
+        source_of_name = np.zeros(len(names.dictionary), np.int64)
+        source_of_name[codes[::-1]] = source[::-1]
+        _, first_rows = np.unique(source, return_index=True)
+        has_source = np.zeros(len(table), np.bool_)
+        for each in evidence:
+            if each.column in OF_SOURCES:
+                has_source |= each.keys >= 0
+        return cls(
+            tuple(split_names),
+            split,
+            video_id,
+            source,
+            names.take(pa.array(first_rows)).dictionary_decode() if len(table) else names.dictionary,
+            names.dictionary,
+            source_of_name,
+            start,
+            end,
+            tuple(evidence),
+            find_conflicts(evidence, table),
+            has_source,
+            clips_of_pages,
+        )
 
     @classmethod
     def from_clips(cls, clips: Iterable[Clip]) -> ClipTable:
@@ -71,10 +120,12 @@ class ClipTable:
         split_of_clip = [clip.split or "train" for clip in clips]
         split_names = sorted(set(split_of_clip))
         string, time = pa.large_string(), pa.float64()
-        schema = pa.schema({"video_id": string, "source_id": string, "start": time, "end": time})
+        schema = pa.schema({"video_id": string, "source_id": string, "url": string, "start": time, "end": time})
         columns = {name: [getattr(clip, name) for clip in clips] for name in schema.names}
         split = np.array([split_names.index(name) for name in split_of_clip], dtype=np.int64)
-        return cls.from_arrow(pa.table(columns, schema), split, split_names)
+        table = pa.table(columns, schema)
+        checksums = pa.array([clip.media and clip.media.sha256 for clip in clips], string)
+        return cls.from_arrow(table.append_column("sha256", checksums), split, split_names)
 
     def __len__(self) -> int:
         return len(self.split)
@@ -94,11 +145,17 @@ class ClipTable:
         flags[self.source, self.split] = True
         return flags
 
+    def find_shared_keys(self) -> dict[str, Flags]:
+        """Return evidence -> n flags: whether a clip has a key that clips of several splits have, in any column."""
+        stated = [np.stack([each.keys, self.split], 1)[each.keys >= 0] for each in self.evidence]
+        keys, splits = np.unique(np.unique(np.concatenate(stated), axis=0)[:, 0], return_counts=True)
+        return {each.column: np.isin(each.keys, keys[splits > 1]) for each in self.evidence}
+
     def find_sources(self, source_ids: Sequence[str]) -> Integers:
-        """Return the index of each source; -1 for those without clips."""
-        indices_or_null = pc.index_in(pa.array(source_ids, self.source_ids.type), value_set=self.source_ids)
-        indices: Integers = indices_or_null.fill_null(-1).to_numpy().astype(np.int64)
-        return indices
+        """Return the number of each source by its id as stated; -1 for those without clips."""
+        names = pc.index_in(pa.array(source_ids, self.names.type), value_set=self.names).fill_null(-1).to_numpy()
+        sources: Integers = np.append(self.source_of_name, -1)[names]
+        return sources
 
 
 def has_span(start: Floats, end: Floats) -> Flags:

@@ -7,7 +7,7 @@ terminal, rows for the card, and a sentence for a build that is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,19 +15,21 @@ import numpy as np
 from vttdata.files.table_formats import align_columns, printable
 from vttdata.json_types import JsonObject
 from vttdata.records import Caption, Clip
+from vttdata.split.audit.caption_sets import find_caption_sets
 from vttdata.split.audit.clip_table import ClipTable, Flags, count_overlaps, has_span, longest_overlaps
 from vttdata.split.audit.repeated_captions import CaptionBatches, batch_captions, find_repeated_captions
 from vttdata.split.groups import DisjointSets
 from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources
 
 # Leaks for which an audit fails; captions found in several splits are only reported.
-FAILING = ("source", "overlap", "near_duplicate")
+FAILING = ("source", "overlap", "near_duplicate", "caption_set")
 
 # Leak -> its name, the key of its count in `Audit.leaks`, and the unit of that count, to be formatted with a plural s.
 LEAKS = {
     "source": ("source in several splits", "sources", "source{}"),
     "overlap": ("overlap in time", "pairs", "pair{} of clips"),
     "near_duplicate": ("near-duplicate source", "pairs", "pair{} of sources"),
+    "caption_set": ("same captions", "pairs", "pair{} of clips"),
     "caption": ("caption in several splits", "captions", "text{}"),
 }
 
@@ -43,16 +45,25 @@ class Audit:
     Fields:
         splits: split -> ``clips``, ``sources``, ``captions``.
         leaks: ``source`` (``sources``, ``clips``), ``overlap`` (``pairs``, ``clips``; missing where no clip has a
-            usable span), ``near_duplicate`` (the same; missing where nothing is known of near-duplicates) and
+            usable span), ``near_duplicate`` (the same; missing where nothing is known of near-duplicates),
+            ``caption_set`` (the same: clips that share most of their captions; missing without captions) and
             ``caption``: ``captions`` is the number of texts that occur verbatim in more than one split, ``sentences``
             the number of captions with these texts.
         within: ``overlap_pairs`` (in one split), ``duplicate_captions`` (captions that repeat an earlier one of their
             clip), ``duplicate_captions_in_split`` (of their split) and ``ambiguous_captions`` (captions whose text
             describes another segment of their source too, so that they name no segment in temporal grounding).
-        unknown: ``sources`` and ``spans``: clips without a source, or without a usable span, which could not be judged.
-            Where near-duplicates are judged also ``fingerprints``: sources that have none.
+        unknown: ``sources`` and ``spans``: clips of which nothing says what original video they are of, or without a
+            usable span, which could not be judged. ``clips``: split -> the former. ``malformed``: column -> clips with
+            a value that cannot be used. ``pages``: clips whose address is that of most sources. Where near-duplicates
+            are judged also ``fingerprints``: sources that have none. Of foreign datasets ``row_numbers``: columns of
+            ids that count rows.
         closest: most similar pair of sources in different splits, where fingerprints exist.
         examples: leak -> the worst examples, the worst first.
+        compared: what clips of different splits were compared by -> number of clips that have it: columns of evidence
+            and ``times``; of ``captions``, and of sources with ``fingerprints``.
+        shared_keys: column of evidence -> number of its values that clips of several splits have.
+        conflicts: pairs of columns (``column``, ``other``) of which one value has several of the other, their number
+            (``values``), and ``examples``.
         families: split -> number of its independent families: sources that are connected by near-duplicates are one.
             None where nothing is known of near-duplicates.
     """
@@ -60,9 +71,12 @@ class Audit:
     splits: dict[str, dict[str, int]]
     leaks: dict[str, JsonObject]
     within: dict[str, int]
-    unknown: dict[str, int]
+    unknown: JsonObject
     closest: JsonObject | None
     examples: dict[str, list[JsonObject]]
+    compared: dict[str, int]
+    shared_keys: dict[str, int]
+    conflicts: list[JsonObject]
     families: dict[str, int] | None = None
 
     @property
@@ -75,6 +89,9 @@ class Audit:
         """Return the outcome in a sentence, which says too what was not judged."""
         if not self.ok:
             return f"LEAKS: {leak_sentence(self)}."
+        filled = [split for split, counts in self.splits.items() if counts["clips"]]
+        if len(filled) < 2:
+            return f"Nothing was compared: {f'all clips are in {filled[0]}' if filled else 'there are no clips'}."
         parts = []
         if "near_duplicate" not in self.leaks:
             parts.append("near-duplicates")
@@ -86,12 +103,19 @@ class Audit:
             parts.append("overlaps in time")
         elif self.unknown["spans"]:
             parts.append(f"{quantity(self.unknown['spans'], 'clip{}')} without a usable span")
-        return f"No leaks found{f'; {join_words(parts)} were not judged' if parts else ''}."
+        unjudged = f"; {join_words(parts)} were not judged" if parts else ""
+        return f"No leaks found by {join_words([*self.compared] or ['nothing'])}{unjudged}."
 
     @property
     def warnings(self) -> list[str]:
-        """Return a sentence for each split in which near-duplicates connect all sources."""
-        return [
+        """Return a sentence for each split that has no clips or none of a known source, or is one family."""
+        sentences = []
+        for split, counts in self.splits.items():
+            if not counts["clips"]:
+                sentences.append(f"The split {split} has no clips, so nothing in it was compared.")
+            elif counts["clips"] == self.unknown["clips"][split]:
+                sentences.append(f"Nothing says what original videos the clips of the split {split} are of.")
+        return sentences + [
             f"The split {split} is one family of near-duplicates, which connect all of its "
             f"{self.splits[split]['sources']:,} sources; results on it are results on a single video."
             for split, families in (self.families or {}).items()
@@ -100,8 +124,19 @@ class Audit:
 
     def as_json(self) -> JsonObject:
         """Return plain values, in the order in which people read them."""
-        parts = ("verdict", "warnings", "splits", "families", "leaks", "within", "ok", "unknown", "closest", "examples")
-        return {name: getattr(self, name) for name in parts}
+        parts = (
+            "verdict",
+            "warnings",
+            "splits",
+            "families",
+            "leaks",
+            "within",
+            "ok",
+            "unknown",
+            "compared",
+            "conflicts",
+        )
+        return {name: getattr(self, name) for name in (*parts, "shared_keys", "conflicts", "closest", "examples")}
 
 
 def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: SimilarSources | None = None) -> Audit:
@@ -121,8 +156,8 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     """
     leaks: dict[str, JsonObject] = {}
     examples: dict[str, list[JsonObject]] = {}
-    splits_of_sources = clips.splits_of_sources()
-    leaks["source"], examples["source"] = find_shared_sources(clips, splits_of_sources)
+    splits_of_sources, has_shared_key = clips.splits_of_sources(), clips.find_shared_keys()
+    leaks["source"], examples["source"] = find_shared_sources(clips, splits_of_sources, has_shared_key)
     has_spans = has_span(clips.start, clips.end)
     overlaps_within = 0
     if has_spans.any() or not len(clips):
@@ -136,6 +171,8 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
         closest = describe_pair(near.closest, clips, splits_of_sources) if near.closest is not None else None
         closest = closest or next(iter(examples["near_duplicate"]), None)
     repeated = find_repeated_captions(clips, captions, _MAX_EXAMPLES)
+    if any(repeated.counts.values()):
+        leaks["caption_set"], examples["caption_set"], _ = find_caption_sets(clips, captions, _MAX_EXAMPLES)
     leaks["caption"], examples["caption"] = repeated.leak, repeated.examples
     clip_counts = clips.count_by_split(np.ones(len(clips), dtype=np.bool_))
     source_counts = splits_of_sources.sum(axis=0).tolist()
@@ -144,10 +181,23 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
         for split, sources in zip(clips.split_names, source_counts, strict=True)
     }
     within = {"overlap_pairs": overlaps_within, **repeated.within}
-    unknown = {"sources": clips.clips_without_source, "spans": int((~has_spans).sum())}
+    unknown: JsonObject = {"sources": int((~clips.has_source).sum()), "spans": int((~has_spans).sum())}
+    unknown |= {"clips": clips.count_by_split(~clips.has_source)}
+    unknown |= {"malformed": {each.column: each.malformed for each in clips.evidence if each.malformed}}
+    unknown |= {"pages": clips.clips_of_pages}
+    shared_keys = {each.column: len(np.unique(each.keys[has_shared_key[each.column]])) for each in clips.evidence}
+    stated = {each.column: each.keys >= 0 for each in clips.evidence} | {"times": has_spans}
+    compared = {
+        column: int(rows.sum())
+        for column, rows in stated.items()
+        if np.count_nonzero(np.bincount(clips.split[rows])) > 1
+    }
+    if np.count_nonzero([*repeated.counts.values()]) > 1:
+        compared["captions"] = sum(repeated.counts.values())
     if near is not None:
         unknown["fingerprints"] = near.without_fingerprint
-    return Audit(splits, leaks, within, unknown, closest, examples, families)
+        compared["fingerprints"] = len(clips.names) - near.without_fingerprint
+    return Audit(splits, leaks, within, unknown, closest, examples, compared, shared_keys, clips.conflicts, families)
 
 
 def count_families(clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[NearDuplicate]) -> dict[str, int]:
@@ -167,7 +217,9 @@ def count_families(clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[N
     }
 
 
-def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[JsonObject, list[JsonObject]]:
+def find_shared_sources(
+    clips: ClipTable, splits_of_sources: Flags, has_shared_key: Mapping[str, Flags]
+) -> tuple[JsonObject, list[JsonObject]]:
     """Find sources with clips in several splits; the worst have the most clips outside their main split."""
     shared = splits_of_sources.sum(axis=1) > 1
     leaking = shared[clips.source]
@@ -193,6 +245,7 @@ def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[Jso
                     name: [clips.describe(row)["video_id"] for row in selected[:3]]
                     for name, selected in in_split.items()
                 },
+                "by": [column for column, flags in has_shared_key.items() if flags[rows_of_source].any()],
             }
         )
     return {"sources": int(shared.sum()), "clips": clips.count_by_split(leaking)}, examples
@@ -300,6 +353,7 @@ def notes(audit: Audit) -> list[str]:
             f"{within['ambiguous_captions']:,} captions describe another segment of their source too, word for word; "
             "as queries of temporal grounding they have several answers."
         )
+    lines += _evidence_notes(audit)
     if unknown["sources"] or unknown["spans"]:
         lines.append(
             f"Not judged: {unknown['sources']:,} clips of unknown source, {unknown['spans']:,} without a usable span."
@@ -325,6 +379,35 @@ def notes(audit: Audit) -> list[str]:
     return lines
 
 
+def _evidence_notes(audit: Audit) -> list[str]:
+    """Return sentences on what connects splits, and on evidence that contradicts itself or cannot be used."""
+    lines = []
+    by = {column: number for column, number in audit.shared_keys.items() if number}
+    if by:
+        lines.append(f"What clips of different splits have in common, by column: {_count_columns(by)}.")
+    for conflict in audit.conflicts:
+        column, other = conflict["column"], conflict["other"]
+        example = conflict["examples"][0]
+        lines.append(
+            f"{quantity(conflict['values'], 'value{}')} of {column} with several of {other}, such as {example[column]} "
+            f"with {join_words(example[other])}; clips that share either count as one."
+        )
+    if audit.unknown["malformed"]:
+        lines.append(
+            f"Values that cannot be used count as unknown, by column: {_count_columns(audit.unknown['malformed'])}."
+        )
+    if audit.unknown.get("row_numbers"):
+        columns = join_words(audit.unknown["row_numbers"])
+        lines.append(f"Not used: {columns}, which counts the rows of each split.")
+    if audit.unknown["pages"]:
+        lines.append(f"Not used: the address of {audit.unknown['pages']:,} clips, which most sources have.")
+    return lines
+
+
+def _count_columns(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{column} ({number:,})" for column, number in counts.items())
+
+
 def audit_text(audit: Audit) -> str:
     """Return the whole audit for a terminal, the worst examples first."""
     parts = [align_columns(count_rows(audit)), align_columns(leak_rows(audit), left=range(2))]
@@ -334,7 +417,7 @@ def audit_text(audit: Audit) -> str:
         if examples:
             parts.append("\n".join([f"{name}, worst first:", *examples]))
     parts += [f"WARNING: {printable(warning)}" for warning in audit.warnings]
-    parts.append(audit.verdict)
+    parts.append(printable(audit.verdict))
     return "\n\n".join(parts)
 
 
@@ -346,7 +429,7 @@ def example_text(leak: str, example: JsonObject) -> str:
             f"{number:,} in {split} ({', '.join(ids[split])}{', ...' if number > len(ids[split]) else ''})"
             for split, number in example["clips"].items()
         )
-        return f"{example['source_id']}: {'; '.join(in_splits)}"
+        return f"{example['source_id']}: {'; '.join(in_splits)}; by {join_words(example['by'])}"
     if leak == "overlap":
         clip_a, clip_b = (f"{clip['video_id']} ({clip['split']})" for clip in example["clips"])
         return f"{example['seconds']:.2f} s: {clip_a} and {clip_b} of {example['source_id']}"
@@ -355,6 +438,9 @@ def example_text(leak: str, example: JsonObject) -> str:
         source_a, source_b = (f"{source} ({', '.join(splits)})" for source, splits in named)
         alike = f"{example['overlap_seconds']:.1f} s alike, similarity {example['similarity']:.2f}"
         return f"{alike}: {source_a} and {source_b}"
+    if leak == "caption_set":
+        clip_a, clip_b = (f"{clip['video_id']} ({clip['split']})" for clip in example["clips"])
+        return f"{example['captions']} of {example['of']} captions, {example['bytes']:,} bytes: {clip_a} and {clip_b}"
     counts = ", ".join(f"{number:,} in {split}" for split, number in example["captions"].items())
     caption = example["caption"]
     if len(caption) > _MAX_CAPTION_LENGTH:

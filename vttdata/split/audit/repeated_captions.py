@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from vttdata.json_types import JsonObject
 from vttdata.records import Caption
-from vttdata.split.audit.clip_table import ClipTable, Integers
+from vttdata.split.audit.clip_table import ClipTable, Flags, Integers
 
 # Yields all captions in batches, each time it is called: rows of a `ClipTable`, and as many texts (Arrow).
 CaptionBatches = Callable[[], Iterator[tuple[Integers, "pa.Array"]]]
@@ -55,6 +55,7 @@ def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_exampl
     frequent: list[tuple[int, int]] = []
     for portion in range(2**_PORTION_BITS):
         selected = np.flatnonzero(hashes >> np.uint64(64 - _PORTION_BITS) == portion)
+        selected = selected[occur_again(hashes[selected])]
         # Captions are sorted by text, split and clip, and it is counted where each of these changes.
         selected = selected[np.lexsort((rows[selected], clips.split[rows[selected]], hashes[selected]))]
         text_hashes, clip_rows = hashes[selected], rows[selected]
@@ -95,6 +96,16 @@ def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatc
     rows = np.array([row for row, _ in pairs], dtype=np.int64)
     texts = pa.array([text for _, text in pairs], pa.large_string())
     return lambda: iter([(rows, texts)])
+
+
+def occur_again(hashes: Hashes) -> Flags:
+    """Return which of n hashes occur more than once."""
+    order = np.argsort(hashes)
+    is_equal = hashes[order[1:]] == hashes[order[:-1]]
+    flags = np.zeros(len(hashes), dtype=np.bool_)
+    flags[order[1:]] = is_equal
+    flags[order[:-1]] |= is_equal
+    return flags
 
 
 def hash_texts(texts: pa.Array) -> Hashes:
