@@ -164,6 +164,8 @@ def test_videos_made_from_one_take_are_one_source(tmp_path: Path) -> None:
 def test_ties_share_a_question() -> None:
     scores = np.array([2.0, 1.0, 2.0, 0.0, 1.0, -2.0, 4.0, 4.0, 4.0])
     assert answer_choices(scores, np.array([0, 3, 6]), np.array([0, 0, 2])).tolist() == [0.5, 0.0, 1 / 3]
+    copies = np.array([False, False, True, False, True, False, False, False, False])
+    assert answer_choices(scores, np.array([0, 3, 6]), np.array([0, 0, 2]), copies).tolist() == [1.0, 1.0, 1 / 3]
 
 
 def test_tables_of_other_benchmarks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from vttdata.generate.blind.choices import Choice, Choices
 from vttdata.generate.blind.learning import Floats, Integers
 from vttdata.generate.blind.trial import ENSEMBLE, ONE_BY_ONE, answer_choices, try_attackers
 from vttdata.statistics.bootstrap import share_intervals
+from vttdata.text.questions import fold_text
 
 # Above guessing by which a set counts as open to an attacker, where the whole 95 % interval is above it.
 MAX_GAIN = 0.05
@@ -108,9 +109,13 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     choices = Choices([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
     answers = np.array([question.answer for question in questions], dtype=np.int64)
     scores, _ = try_attackers(load_attackers(), choices, answers)
-    right = np.array([answer_choices(values, choices.starts, answers) for values in scores.values()])
+    # An option of the same text is right as well.
+    copies = np.array(
+        [fold_text(text) == fold_text(each.options[each.answer]) for each in questions for text in each.options]
+    )
+    right = np.array([answer_choices(values, choices.starts, answers, copies) for values in scores.values()])
     videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]
-    guessing = float((1 / choices.sizes).mean())
+    guessing = float((np.add.reduceat(copies, choices.starts, dtype=np.int64) / choices.sizes).mean())
     meanings = ATTACKERS.descriptions()
     meanings[ENSEMBLE] = f"What holds of the other {len(scores.keys() - {ENSEMBLE, ONE_BY_ONE})} together"
     meanings[ONE_BY_ONE] = "The same without what other questions about a video, or in a group, give away"

@@ -17,6 +17,7 @@ from vttdata.generate.blind.attacker import BlindAttacker
 from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples, assign_folds
 from vttdata.generate.blind.groups import learn_groups, list_groups
 from vttdata.generate.blind.learning import Floats, Integers, center_rows, nonnegative_choice_regression
+from vttdata.statistics.arrays import Flags
 
 ENSEMBLE = "ensemble"
 ONE_BY_ONE = "one-by-one"
@@ -120,12 +121,20 @@ def stack_guesses(guesses: Floats, examples: Examples, *, in_groups: bool = True
     return believed, stacked
 
 
-def answer_choices(scores: Floats, starts: Integers, answers: Integers) -> Floats:
+def answer_choices(scores: Floats, starts: Integers, answers: Integers, copies: Flags | None = None) -> Floats:
     """Return how far each choice is answered: 1, 0, or a share where wrong options score as high as the right one.
 
-    Scores are those of all options, ``(options,)``; a choice begins at each of `starts`.
+    Args:
+        scores: of all options, ``(options,)``.
+        starts: row of the first option of each choice.
+        answers: index of the right option of each.
+        copies: which options are right as well, ``(options,)``.
     """
     sizes = np.diff(np.append(starts, len(scores)))
     best = scores == np.repeat(np.maximum.reduceat(scores, starts), sizes)
-    shares: Floats = np.where(best[starts + answers], 1 / np.add.reduceat(best, starts, dtype=np.int64), 0.0)
+    right = np.zeros(len(scores), dtype=np.bool_) if copies is None else copies.copy()
+    right[starts + answers] = True
+    shares: Floats = np.add.reduceat(best & right, starts, dtype=np.int64) / np.add.reduceat(
+        best, starts, dtype=np.int64
+    )
     return shares
