@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.helpers.null_experiments import EXPERIMENTS, needing_video, repeat
 from vttdata.compose.foils import read_questions, read_text_pairs
 from vttdata.generate.blind.attacker import load_attackers
-from vttdata.generate.blind.choices import Choice, Choices, arrange_pairs
+from vttdata.generate.blind.choices import Choice, ChoiceSet, arrange_pairs
 from vttdata.generate.blind.questions import MAX_GAIN
 from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, try_attackers
 from vttdata.statistics.bootstrap import share_intervals
@@ -66,7 +66,7 @@ def attack_random_keys(table: str, times: int) -> list[str]:
     """Return rows on what blind attackers reach on a set whose key is drawn, and on one whose key is shuffled."""
     questions = read_questions(Path(table))
     if questions is not None:
-        choices = Choices([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
+        choices = ChoiceSet([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
         key = np.array([each.answer for each in questions])
     else:
         choices, key = arrange_pairs(read_text_pairs(table, {})["foils"])

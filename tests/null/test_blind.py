@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vttdata.generate.blind.attacker import by_features, load_attackers
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choice, Choices, Examples, TextPair
+from vttdata.generate.blind.choices import AttackerUnavailableError, Choice, ChoiceSet, Examples, TextPair
 from vttdata.generate.blind.learning import Floats, Integers
 from vttdata.generate.blind.questions import MultipleChoice, audit_questions
 from vttdata.generate.blind.shortcuts import audit_shortcuts
@@ -18,7 +18,7 @@ WORDS = [f"{a}{b}" for a in ("ba", "ke", "mo", "ti", "su") for b in ("lan", "rod
 SETS = 4
 
 
-def draw_choices(seed: int, number: int = 120) -> Choices:
+def draw_choices(seed: int, number: int = 120) -> ChoiceSet:
     """Return questions of a few forms about 30 videos, with options of words and numbers, and some groups of two."""
     draw = random.Random(seed)
     items = []
@@ -29,10 +29,10 @@ def draw_choices(seed: int, number: int = 120) -> Choices:
             options = [str(value) for value in draw.sample(range(40), 4)]
         group = f"g{index // 2}" if index % 4 < 2 else None
         items.append(Choice(tuple(options), f"v{index // 4}", f"{asked} {draw.choice(WORDS)}?", group))
-    return Choices(items)
+    return ChoiceSet(items)
 
 
-def draw_answers(choices: Choices, seed: int) -> Integers:
+def draw_answers(choices: ChoiceSet, seed: int) -> Integers:
     """Return answers: fair draws, or, of every other seed, a key with each place equally often in random order."""
     draw = np.random.default_rng(seed)
     if seed % 2:
@@ -101,7 +101,7 @@ def test_foils_with_sides_at_random_are_told_as_by_guessing() -> None:
 
 def test_key_that_is_balanced_exactly_is_not_answered_below_guessing() -> None:
     """What is rare among the answers of the other videos is what is still due; it is not learned upside down."""
-    choices = Choices([Choice(("yes", "no"), f"v{index}", "is it?") for index in range(300)])
+    choices = ChoiceSet([Choice(("yes", "no"), f"v{index}", "is it?") for index in range(300)])
     reached = []
     for seed in range(10):
         answers = np.random.default_rng(seed).permutation(np.arange(300) % 2)
@@ -116,7 +116,7 @@ def test_a_leak_of_answers_is_seen_by_these_tests() -> None:
     answers = draw_answers(choices, 0)
     by_text = {item.options: answer for item, answer in zip(choices.items, answers.tolist(), strict=True)}
 
-    def look_up(choices: Choices) -> Floats:
+    def look_up(choices: ChoiceSet) -> Floats:
         return np.array([[by_text[item.options] == place] for item in choices.items for place in range(4)], float)
 
     scores = try_attackers({"leak": by_features(look_up)}, choices, answers).scores["leak"]

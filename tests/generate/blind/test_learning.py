@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vttdata.generate.blind.attackers.character_ngrams import count_characters
-from vttdata.generate.blind.choices import Choice, Choices
+from vttdata.generate.blind.choices import Choice, ChoiceSet
 from vttdata.generate.blind.learning import choice_regression, nonnegative_choice_regression
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -34,7 +34,7 @@ def test_characters_by_which_options_differ_are_those_of_a_count_by_hand() -> No
         ("b \ud800 dogs", "zebras in cats"),
         ("", "dog"),
     ]
-    choices = Choices([Choice(options, f"v{number}") for number, options in enumerate(texts)])
+    choices = ChoiceSet([Choice(options, f"v{number}") for number, options in enumerate(texts)])
     features = sparse.csr_matrix(count_characters(choices)).toarray()
     found = features[0::2] - features[1::2]
     rows = []

@@ -11,7 +11,7 @@ import pytest
 from vttdata.errors import VttdataError
 from vttdata.generate.blind.attacker import by_features, load_attackers
 from vttdata.generate.blind.attackers.cooccurrence import ATTACKER as COOCCURRENCE
-from vttdata.generate.blind.choices import Choice, Choices, Examples, TextPair, Texts, arrange_pairs
+from vttdata.generate.blind.choices import Choice, ChoiceSet, Examples, TextPair, VideoCorpus, arrange_pairs
 from vttdata.generate.blind.shortcuts import Attack, attack_sentences, attacks_text, audit_shortcuts
 from vttdata.generate.blind.trial import answer_choices, cross_fit, stack_guesses, try_attackers
 
@@ -159,7 +159,7 @@ def test_texts_of_one_video_are_read_together() -> None:
 
 def association_accuracy(texts: list[list[str]]) -> float:
     """Return how often words of another topic are told by the texts alone."""
-    choices, answers = arrange_pairs(odd_topics()[:80], texts={0: Texts(texts)})
+    choices, answers = arrange_pairs(odd_topics()[:80], texts={0: VideoCorpus(texts)})
     scores = try_attackers({"cooccurrence": COOCCURRENCE}, choices, answers).scores["cooccurrence"]
     return float(answer_choices(scores, choices.starts, answers).mean())
 
@@ -229,7 +229,7 @@ def drawn_examples(number: int, seed: int) -> Examples:
     """Return choices between two texts, of folds in turn, whose answers are fair draws."""
     answers = np.random.default_rng(seed).integers(0, 2, number)
     return Examples(
-        Choices([Choice(("a", "b"), f"v{index}") for index in range(number)]), answers, np.arange(number) % 5
+        ChoiceSet([Choice(("a", "b"), f"v{index}") for index in range(number)]), answers, np.arange(number) % 5
     )
 
 
@@ -308,7 +308,7 @@ def test_few_pairs_give_no_verdict() -> None:
 
 
 def test_texts_of_other_videos_are_read_beside_those_of_the_set() -> None:
-    """Texts that say nothing take nothing away from what the set itself teaches."""
+    """VideoCorpus that say nothing take nothing away from what the set itself teaches."""
     misleading = attacks(odd_topics(), texts={0: [["nothing of the kind"]] * 9})
     assert misleading["cooccurrence"].accuracy > 0.9
     assert (

@@ -1,4 +1,4 @@
-"""Texts reach blind attackers as they are written, whatever the format of the file."""
+"""VideoCorpus reach blind attackers as they are written, whatever the format of the file."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting
 from vttdata.generate.blind.attackers.linear_classifier import ATTACKER
-from vttdata.generate.blind.choices import Examples, TextPair, arrange_pairs, assign_folds
+from vttdata.generate.blind.choices import Examples, TextPair, arrange_pairs, fold_by_video
 
 
 def judge_blindly(setting: Setting) -> list[tuple[float, float]]:
@@ -17,7 +17,7 @@ def judge_blindly(setting: Setting) -> list[tuple[float, float]]:
         for true, foil, source in zip(items.truths, items.foils, items.sources, strict=True)
     ]
     choices, answers = arrange_pairs(pairs)
-    examples = Examples(choices, answers, assign_folds([pair.video_id for pair in pairs]))
+    examples = Examples(choices, answers, fold_by_video([pair.video_id for pair in pairs]))
     scores = np.zeros(len(choices.owners))
     for others, part in examples.without_each_fold():
         if others.choices.items:

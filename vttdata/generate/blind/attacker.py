@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from vttdata.generate.blind.attackers import ATTACKERS
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples, Texts
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, Examples, VideoCorpus
 from vttdata.generate.blind.learning import Floats, Learner, Matrix, choice_regression
 
-Guesser = Callable[[Choices], Floats]
+Guesser = Callable[[ChoiceSet], Floats]
 """Score of each option of some choices, ``(options,)``: the higher, the more likely is it right."""
 
 
@@ -36,7 +36,7 @@ class BlindAttacker:
     one_by_one: bool = True
 
 
-def by_features(describe: Callable[[Choices], Matrix], learner: Learner = choice_regression) -> BlindAttacker:
+def by_features(describe: Callable[[ChoiceSet], Matrix], learner: Learner = choice_regression) -> BlindAttacker:
     """Return an attacker that is linear in features of options: options x features, dense or sparse."""
 
     def learn(examples: Examples) -> Guesser:
@@ -47,7 +47,7 @@ def by_features(describe: Callable[[Choices], Matrix], learner: Learner = choice
 
 
 def by_texts(
-    read: Callable[[Texts, Choices], Floats], describe_alone: Callable[[Choices], Floats] | None = None
+    read: Callable[[VideoCorpus, ChoiceSet], Floats], describe_alone: Callable[[ChoiceSet], Floats] | None = None
 ) -> BlindAttacker:
     """Return an attacker that is linear in what texts of other videos say of options: options x features, dense.
 
@@ -56,7 +56,7 @@ def by_texts(
     look like to texts is seen by those of other folds, as it is with choices that are tried.
     """
 
-    def describe_by_others(choices: Choices) -> Floats:
+    def describe_by_others(choices: ChoiceSet) -> Floats:
         folds = np.array([item.fold for item in choices.items], dtype=np.int64)
         columns = None
         for fold, texts in (choices.texts or {}).items():
@@ -66,7 +66,7 @@ def by_texts(
                 columns[folds[choices.owners] == fold] = described
         return np.zeros((len(choices.owners), 0)) if columns is None else columns
 
-    def describe(texts: Texts, choices: Choices) -> Floats:
+    def describe(texts: VideoCorpus, choices: ChoiceSet) -> Floats:
         alone = [choices.features(describe_alone)] if describe_alone is not None else []
         return np.hstack([texts.remember(read, choices), choices.features(describe_by_others), *alone])
 

@@ -1,8 +1,8 @@
-"""Choices between texts, as blind attackers see them: what is tried has no answers, and what is learned from has.
+"""ChoiceSet between texts, as blind attackers see them: what is tried has no answers, and what is learned from has.
 
 A pair of a true and a false text is a choice between two options in an order that says nothing; a multiple-choice
-question is a choice between its options. `Choices` have no answers. `Examples` are choices of other videos with their
-answers, and what an attacker has learned from them is a function of `Choices`, so that no answer of what is tried can
+question is a choice between its options. `ChoiceSet` have no answers. `Examples` are choices of other videos with their
+answers, and what an attacker has learned from them is a function of `ChoiceSet`, so that no answer of what is tried can
 reach what is learned.
 """
 
@@ -50,7 +50,7 @@ class TextPair:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Texts about one video of which one is right; which one is not said.
+    """VideoCorpus about one video of which one is right; which one is not said.
 
     Fields:
         options: the texts, two or more.
@@ -69,13 +69,13 @@ class Choice:
     has_places: bool = True
 
 
-class Texts:
+class VideoCorpus:
     """Right texts of videos, those of one video together, from which language can be learned."""
 
     def __init__(self, videos: Sequence[Sequence[str]]) -> None:
         self.videos = videos
         self._models: dict[int, NgramModel] = {}
-        self._read: dict[tuple[Callable[[Texts, Choices], Floats], bytes], Floats] = {}
+        self._read: dict[tuple[Callable[[VideoCorpus, ChoiceSet], Floats], bytes], Floats] = {}
 
     @functools.cached_property
     def words(self) -> list[list[list[str]]]:
@@ -87,7 +87,7 @@ class Texts:
         """Number of videos whose texts have each word."""
         return Counter(word for texts in self.words for word in {word for words in texts for word in words})
 
-    def remember(self, read: Callable[[Texts, Choices], Floats], choices: Choices) -> Floats:
+    def remember(self, read: Callable[[VideoCorpus, ChoiceSet], Floats], choices: ChoiceSet) -> Floats:
         """Return what `read` says of choices of one set, which is computed once: options x features."""
         key = (read, choices.key)
         if key not in self._read:
@@ -105,26 +105,26 @@ class Texts:
         return self._models[order]
 
 
-class Choices:
-    """Choices without their answers; rows of features are theirs option by option, in order.
+class ChoiceSet:
+    """ChoiceSet without their answers; rows of features are theirs option by option, in order.
 
-    Choices that are taken from others share what is computed of these.
+    ChoiceSet that are taken from others share what is computed of these.
     """
 
     def __init__(
-        self, items: Sequence[Choice], *, texts: Mapping[int, Texts] | None = None, encoder: Encoder | None = None
+        self, items: Sequence[Choice], *, texts: Mapping[int, VideoCorpus] | None = None, encoder: Encoder | None = None
     ) -> None:
         self.items = items
         self.texts = texts
-        """Texts of other videos by `Choice.fold`; None where there are none."""
+        """VideoCorpus of other videos by `Choice.fold`; None where there are none."""
         self.encoder = encoder
-        self._whole: Choices = self
+        self._whole: ChoiceSet = self
         self._indices: Integers = np.arange(len(items))
-        self._features: dict[Callable[[Choices], Matrix], Matrix] = {}
+        self._features: dict[Callable[[ChoiceSet], Matrix], Matrix] = {}
 
-    def take(self, indices: Integers) -> Choices:
+    def take(self, indices: Integers) -> ChoiceSet:
         """Return the choices of these indices."""
-        chosen = Choices([self.items[index] for index in indices.tolist()], texts=self.texts, encoder=self.encoder)
+        chosen = ChoiceSet([self.items[index] for index in indices.tolist()], texts=self.texts, encoder=self.encoder)
         chosen._whole, chosen._indices = self._whole, self._indices[indices]
         return chosen
 
@@ -149,7 +149,7 @@ class Choices:
         """Number of the choice of each option."""
         return np.repeat(np.arange(len(self.items)), self.sizes)
 
-    def features(self, describe: Callable[[Choices], Matrix]) -> Matrix:
+    def features(self, describe: Callable[[ChoiceSet], Matrix]) -> Matrix:
         """Return features that `describe` computes of all choices that these were taken from: options x features."""
         whole = self._whole
         if describe not in whole._features:
@@ -194,7 +194,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Examples:
-    """Choices of some folds of videos with their answers, from which attackers learn.
+    """ChoiceSet of some folds of videos with their answers, from which attackers learn.
 
     Fields:
         choices: the choices.
@@ -202,10 +202,10 @@ class Examples:
         folds: number of the fold of each, ``(choices,)``; all choices about one video are in one fold.
     """
 
-    choices: Choices
+    choices: ChoiceSet
     answers: Integers
     folds: Integers
-    _texts: dict[frozenset[int], Texts] = field(default_factory=dict, repr=False)
+    _texts: dict[frozenset[int], VideoCorpus] = field(default_factory=dict, repr=False)
 
     def keep(self, folds: Sequence[int]) -> Examples:
         """Return the examples of these folds."""
@@ -224,14 +224,14 @@ class Examples:
         return rows
 
     @property
-    def texts(self) -> Texts:
+    def texts(self) -> VideoCorpus:
         """Right options of the choices, by video."""
         key = frozenset(self.fold_numbers)
         if key not in self._texts:
             by_video: dict[str, list[str]] = {}
             for item, answer in zip(self.choices.items, self.answers.tolist(), strict=True):
                 by_video.setdefault(item.video_id, []).append(item.options[answer])
-            self._texts[key] = Texts(list(by_video.values()))
+            self._texts[key] = VideoCorpus(list(by_video.values()))
         return self._texts[key]
 
     def without_each_fold(self) -> Iterator[tuple[Examples, Examples]]:
@@ -240,32 +240,32 @@ class Examples:
             yield self.keep([other for other in self.fold_numbers if other != fold]), self.keep([fold])
 
 
-def assign_folds(video_ids: Sequence[str]) -> npt.NDArray[np.int64]:
+def fold_by_video(video_ids: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the fold of each video, 0 to 4 at most, by the order of the hashes of their names."""
     ranked = sorted(set(video_ids), key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest())
     fold_of = {name: rank % _FOLDS for rank, name in enumerate(ranked)}
     return np.array([fold_of[name] for name in video_ids], dtype=np.int64)
 
 
-def arrange_pairs(pairs: Sequence[TextPair], **shared: Any) -> tuple[Choices, Integers]:
+def arrange_pairs(pairs: Sequence[TextPair], **shared: Any) -> tuple[ChoiceSet, Integers]:
     """Return pairs as choices between two texts in alphabetical order, and the index of the true one of each.
 
-    `shared` are further arguments of `Choices`.
+    `shared` are further arguments of `ChoiceSet`.
     """
     items = [
         Choice(tuple(sorted((pair.true, pair.foil))), pair.video_id, fold=pair.fold, has_places=False) for pair in pairs
     ]
     answers = np.array([int(pair.true > pair.foil) for pair in pairs], dtype=np.int64)
-    return Choices(items, **shared), answers
+    return ChoiceSet(items, **shared), answers
 
 
-def check_questions(choices: Choices) -> None:
+def check_questions(choices: ChoiceSet) -> None:
     """Raise AttackerUnavailableError where nothing is asked."""
     if not any(item.question for item in choices.items):
         raise AttackerUnavailableError("there are no questions")
 
 
-def measure_likelihood(choices: Choices, model: Scorer) -> Floats:
+def measure_likelihood(choices: ChoiceSet, model: Scorer) -> Floats:
     """Return the mean log probability of a token of each option by a language model: ``(options,)``."""
     numbers: dict[str, int] = {}
     rows = [numbers.setdefault(text, len(numbers)) for item in choices.items for text in item.options]

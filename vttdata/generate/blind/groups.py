@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from vttdata.generate.blind.choices import Choice, Choices, Examples
+from vttdata.generate.blind.choices import Choice, ChoiceSet, Examples
 from vttdata.generate.blind.learning import (
     Floats,
     choice_regression,
@@ -27,7 +27,7 @@ _MIN_GROUPS = 20
 # Below which combinations are as good as each other.
 _TIE = 1e-6
 
-Correct: TypeAlias = Callable[[Choices, Floats], Floats]
+Correct: TypeAlias = Callable[[ChoiceSet, Floats], Floats]
 """Scores of options, from choices and scores without regard to groups.
 
 The score of an option is that of the best combination of answers with it, so that the best options are the best
@@ -66,7 +66,7 @@ def learn_groups(examples: Examples, scores: Floats) -> Correct:
     starts = np.array([0, *sizes[:-1]], dtype=np.int64)
     weights = choice_regression(features(names, sums), starts, np.array(right, dtype=np.int64))
 
-    def correct(choices: Choices, scores: Floats) -> Floats:
+    def correct(choices: ChoiceSet, scores: Floats) -> Floats:
         corrected = scores.copy()
         for group in list_groups(choices):
             answers = list(_combine(choices, group))
@@ -84,7 +84,7 @@ def learn_groups(examples: Examples, scores: Floats) -> Correct:
     return correct
 
 
-def list_groups(choices: Choices) -> list[list[int]]:
+def list_groups(choices: ChoiceSet) -> list[list[int]]:
     """Return the choices that belong together, two or more, and few enough that their answers can be combined.
 
     They share a group, or else a video and their options.
@@ -107,11 +107,11 @@ def _usual_options(items: Sequence[Choice]) -> bool:
     return len({frozenset(map(str.casefold, item.options)) for item in items}) == 1
 
 
-def _combine(choices: Choices, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def _combine(choices: ChoiceSet, group: Sequence[int]) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(choices.sizes[index]) for index in group))
 
 
-def _describe(choices: Choices, group: Sequence[int], answers: Sequence[int], usual: bool) -> list[str]:
+def _describe(choices: ChoiceSet, group: Sequence[int], answers: Sequence[int], usual: bool) -> list[str]:
     """Name how often answers are repeated in a group, and how often each is given if all questions have the same."""
     texts = Counter(
         choices.items[index].options[answer].casefold() for index, answer in zip(group, answers, strict=True)
@@ -125,5 +125,5 @@ def _describe(choices: Choices, group: Sequence[int], answers: Sequence[int], us
     return counts
 
 
-def _sum(choices: Choices, scores: Floats, group: Sequence[int], answers: Sequence[int]) -> float:
+def _sum(choices: ChoiceSet, scores: Floats, group: Sequence[int], answers: Sequence[int]) -> float:
     return float(sum(scores[choices.starts[index] + answer] for index, answer in zip(group, answers, strict=True)))

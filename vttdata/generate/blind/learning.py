@@ -208,7 +208,7 @@ def _dot(first: Floats, second: Floats) -> float:
     return float(np.einsum("i,i->", first, second))
 
 
-def rank_rows(features: Floats, starts: Integers) -> Floats:
+def rank_options(features: Floats, starts: Integers) -> Floats:
     """Return how many options of its choice an option is above less how many it is below, of those: -1..1.
 
     Features are options x columns, and so are their ranks.

@@ -17,7 +17,7 @@ from vttdata.errors import VttdataError
 from vttdata.files.table_formats import align_columns
 from vttdata.generate.blind.attacker import load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
-from vttdata.generate.blind.choices import Choice, Choices
+from vttdata.generate.blind.choices import Choice, ChoiceSet
 from vttdata.generate.blind.learning import Floats, Integers
 from vttdata.generate.blind.trial import ENSEMBLE, ONE_BY_ONE, answer_choices, try_attackers
 from vttdata.statistics.bootstrap import share_intervals
@@ -106,7 +106,7 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     """
     if not can_be_attacked(questions):
         raise VttdataError(question_sentence((), len(questions)))
-    choices = Choices([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
+    choices = ChoiceSet([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
     answers = np.array([question.answer for question in questions], dtype=np.int64)
     scores, _ = try_attackers(load_attackers(), choices, answers)
     # An option of the same text is right as well.

@@ -22,7 +22,7 @@ from vttdata.files.table_formats import align_columns
 from vttdata.generate.blind.accuracy import PairAccuracy, pairwise_accuracy
 from vttdata.generate.blind.attacker import by_features, load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
-from vttdata.generate.blind.choices import Choices, Encoder, TextPair, Texts, arrange_pairs, measure_likelihood
+from vttdata.generate.blind.choices import ChoiceSet, Encoder, TextPair, VideoCorpus, arrange_pairs, measure_likelihood
 from vttdata.generate.blind.learning import Floats
 from vttdata.generate.blind.trial import ENSEMBLE, try_attackers
 from vttdata.json_types import JsonObject
@@ -149,7 +149,7 @@ def audit_shortcuts(
             text twice, or texts without spaces between words; or when SciPy is not installed.
     """
     check_pairs(pairs)
-    corpus = None if texts is None else {fold: Texts(of_fold) for fold, of_fold in texts.items()}
+    corpus = None if texts is None else {fold: VideoCorpus(of_fold) for fold, of_fold in texts.items()}
     choices, answers = arrange_pairs(pairs, texts=corpus, encoder=encoder)
     attackers = load_attackers()
     judges = {name: by_features(functools.partial(_judge, model)) for name, model in (models or {}).items()}
@@ -183,7 +183,7 @@ def audit_shortcuts(
     return [*attacks, *unavailable]
 
 
-def _judge(model: Scorer, choices: Choices) -> Floats:
+def _judge(model: Scorer, choices: ChoiceSet) -> Floats:
     return measure_likelihood(choices, model)[:, None]
 
 

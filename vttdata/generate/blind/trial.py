@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vttdata.generate.blind.attacker import BlindAttacker
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples, assign_folds
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, Examples, fold_by_video
 from vttdata.generate.blind.groups import learn_groups, list_groups
 from vttdata.generate.blind.learning import Floats, Integers, center_rows, nonnegative_choice_regression
 from vttdata.statistics.arrays import Flags
@@ -43,7 +43,7 @@ class Trial(NamedTuple):
 
 def try_attackers(
     attackers: Mapping[str, BlindAttacker],
-    choices: Choices,
+    choices: ChoiceSet,
     answers: Integers,
     *,
     watch: Callable[[Any, str], Iterable[Any]] = lambda attackers, _: attackers,
@@ -56,7 +56,7 @@ def try_attackers(
         answers: index of the right option of each choice.
         watch: is given the attackers and what they do, and gives them back one by one, to show progress.
     """
-    examples = Examples(choices, answers, assign_folds([item.video_id for item in choices.items]))
+    examples = Examples(choices, answers, fold_by_video([item.video_id for item in choices.items]))
     guesses: dict[str, Floats] = {}
     unavailable: dict[str, str] = {}
     for name, attacker in watch([*attackers.items()], "attackers"):

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vttdata.generate.blind.attackers.cooccurrence import measure_association
-from vttdata.generate.blind.attackers.linear_classifier import count_ngrams
+from vttdata.generate.blind.attackers.linear_classifier import count_word_ngrams
 from vttdata.generate.blind.attackers.position import count_by_section
 from vttdata.generate.blind.attackers.word_pairs import pair_words
-from vttdata.generate.blind.choices import TextPair, Texts, arrange_pairs
+from vttdata.generate.blind.choices import TextPair, VideoCorpus, arrange_pairs
 from vttdata.generate.blind.learning import Floats, Integers, choice_regression
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.edits import EditFinder
@@ -30,7 +30,7 @@ from vttdata.text.lm import Scorer
 
 # Reason for which a video without a possible foil is rejected.
 NO_SWAP = "no_swap"
-# Texts of videos, those of one video together.
+# VideoCorpus of videos, those of one video together.
 TextsByVideo = Sequence[Sequence[str]]
 
 # Enough texts for a language model to score at once, with flat memory.
@@ -197,7 +197,7 @@ class Adversary:
         # Pairs are measured once, for all choices among them.
         choices, answers = arrange_pairs([*pairs, *earlier])
         self._true = choices.starts + answers
-        self._features = [choices.features(describe) for describe in (pair_words, count_ngrams, count_by_section)]
+        self._features = [choices.features(describe) for describe in (pair_words, count_word_ngrams, count_by_section)]
         scaled = numbers / np.maximum(np.sqrt((numbers**2).mean(axis=0)), _MIN_SCALE)
         signs = np.where(np.arange(2 * len(pairs)) == np.repeat(self._true[: len(pairs)], 2), 0.5, -0.5)
         # Sparse, since the threads of BLAS decide the last digits of products of dense matrices.
@@ -233,7 +233,7 @@ def measure_associations(
     """
     choices, answers = arrange_pairs(pairs)
     true = choices.starts + answers
-    measured = [measure_association(Texts(of_videos), choices) for of_videos in texts]
+    measured = [measure_association(VideoCorpus(of_videos), choices) for of_videos in texts]
     first, second = ((columns[true] - columns[true ^ 1]).T for columns in measured)
     columns = [
         combine_margins(*margins)

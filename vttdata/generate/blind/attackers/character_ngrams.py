@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.words import count_shared_start
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LENGTHS = range(2, 6)
 _NORM = 3.0
 
 
-def count_characters(choices: Choices) -> Matrix:
+def count_characters(choices: ChoiceSet) -> Matrix:
     """Return how often each n-gram of lower-cased characters occurs in an option, less what all options have.
 
     N-grams within words, of each word with a space on either side, are told apart from those across words, of the text

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import count_features
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MAX_WORDS = 4
 
 
-def pair_with_others(choices: Choices) -> Matrix:
+def pair_with_others(choices: ChoiceSet) -> Matrix:
     """Return how often an option has a word beside a word of another option."""
 
     def pairs() -> Iterator[list[tuple[str, str]]]:

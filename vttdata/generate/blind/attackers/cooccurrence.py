@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_texts
-from vttdata.generate.blind.choices import Choices, Texts
+from vttdata.generate.blind.choices import ChoiceSet, VideoCorpus
 from vttdata.generate.blind.learning import Floats, Integers
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _SMOOTHING = 1.0
 _FREQUENT_WORDS = 100
 
 
-def measure_association(texts: Texts, choices: Choices) -> Floats:
+def measure_association(texts: VideoCorpus, choices: ChoiceSet) -> Floats:
     """Return how much an option's own words go with the words that all options of its choice share.
 
     The columns are means of pointwise mutual information with the frequent and with the other shared words, counted in

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
-from vttdata.generate.blind.learning import Floats, rank_rows
+from vttdata.generate.blind.choices import ChoiceSet
+from vttdata.generate.blind.learning import Floats, rank_options
 
 
-def measure_lengths(choices: Choices) -> Floats:
+def measure_lengths(choices: ChoiceSet) -> Floats:
     """Return lengths, and their ranks among the options."""
     lengths = [
         (len(words), len(text), len(set(words)))
@@ -17,7 +17,7 @@ def measure_lengths(choices: Choices) -> Floats:
         for text, words in zip(item.options, of_options, strict=True)
     ]
     columns = np.array(lengths, dtype=float)
-    return np.hstack([columns, rank_rows(columns, choices.starts)])
+    return np.hstack([columns, rank_options(columns, choices.starts)])
 
 
 ATTACKER = by_features(measure_lengths)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import count_features
 from vttdata.generate.blind.words import count_shared_start
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MAX_NGRAM = 3
 
 
-def count_ngrams(choices: Choices) -> Matrix:
+def count_word_ngrams(choices: ChoiceSet) -> Matrix:
     """Return how often each 1- to 3-gram occurs in what the options of a choice do not begin or end with alike."""
     return count_features(itertools.chain.from_iterable(map(_list_ngrams, choices.words)))
 
@@ -38,4 +38,4 @@ def _list_ngrams(options: Sequence[Sequence[str]]) -> list[list[str]]:
     return grams
 
 
-ATTACKER = by_features(count_ngrams)
+ATTACKER = by_features(count_word_ngrams)

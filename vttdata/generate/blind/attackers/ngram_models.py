@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_texts
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Texts, measure_likelihood
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, VideoCorpus, measure_likelihood
 from vttdata.generate.blind.learning import Floats
 
 _ORDERS = (2, 3, 4)
 
 
-def score_by_ngrams(texts: Texts, choices: Choices) -> Floats:
+def score_by_ngrams(texts: VideoCorpus, choices: ChoiceSet) -> Floats:
     """Return the mean log probability of a word of each option by each model."""
     if not texts.frequencies:
         raise AttackerUnavailableError("the texts to learn from have no words")

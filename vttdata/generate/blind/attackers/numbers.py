@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices
-from vttdata.generate.blind.learning import Floats, Integers, center_rows, rank_rows
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet
+from vttdata.generate.blind.learning import Floats, Integers, center_rows, rank_options
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 _WORDS = {
@@ -20,7 +20,7 @@ _WORDS = {
 } | {"once": 1, "twice": 2, "thrice": 3, "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6}
 
 
-def read_numbers(choices: Choices) -> Floats:
+def read_numbers(choices: ChoiceSet) -> Floats:
     """Return the first number of each option, as digits or as a word; NaN where it has none."""
     values = np.full(len(choices.owners), np.nan)
     texts = [text for item in choices.items for text in item.options]
@@ -35,14 +35,14 @@ def read_numbers(choices: Choices) -> Floats:
     return values
 
 
-def list_numeric(choices: Choices, values: Floats) -> Integers:
+def list_numeric(choices: ChoiceSet, values: Floats) -> Integers:
     """Return the indices of the choices whose options all have a number, not all the same."""
     known = np.add.reduceat(np.isfinite(values), choices.starts) == choices.sizes
     spread = np.maximum.reduceat(values, choices.starts) > np.minimum.reduceat(values, choices.starts)
     return np.flatnonzero(known & spread)
 
 
-def rank_numbers(choices: Choices) -> list[str]:
+def rank_numbers(choices: ChoiceSet) -> list[str]:
     """Return for each option its rank among the numbers of its choice and their count; empty where one has none."""
     values = read_numbers(choices)
     ranks = [""] * len(values)
@@ -55,7 +55,7 @@ def rank_numbers(choices: Choices) -> list[str]:
     return ranks
 
 
-def describe_numbers(choices: Choices) -> Floats:
+def describe_numbers(choices: ChoiceSet) -> Floats:
     """Return what the numbers of options are beside each other, and 0 for choices whose options are no numbers.
 
     Columns: rank -1..1 and its square; the lowest; the highest; distance from the mean of all, in standard deviations,
@@ -69,7 +69,7 @@ def describe_numbers(choices: Choices) -> Floats:
     tried = choices.take(numeric)
     rows = np.flatnonzero(np.isin(choices.owners, numeric))
     of_tried = values[rows]
-    ranks = rank_rows(of_tried[:, None], tried.starts)[:, 0]
+    ranks = rank_options(of_tried[:, None], tried.starts)[:, 0]
     centered = center_rows(of_tried, tried.starts)
     spread = np.sqrt(np.add.reduceat(centered**2, tried.starts) / tried.sizes)[tried.owners]
     nearest = np.zeros(len(of_tried))

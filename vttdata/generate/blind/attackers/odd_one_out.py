@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import Floats
 
 
-def compare_options(choices: Choices) -> Floats:
+def compare_options(choices: ChoiceSet) -> Floats:
     """Return the mean and the greatest share of words that an option has in common with another one."""
     shared = []
     for texts in choices.words:

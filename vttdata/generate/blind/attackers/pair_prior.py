@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import naive_bayes, sparse_matrix
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def count_swaps(choices: Choices) -> Matrix:
+def count_swaps(choices: ChoiceSet) -> Matrix:
     """Return 1 for each two options, known by their own words, of which this one is the first or the second."""
     rows = []
     for sides in choices.own_words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import count_features, naive_bayes
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SECTIONS = 5
 
 
-def count_by_section(choices: Choices) -> Matrix:
+def count_by_section(choices: ChoiceSet) -> Matrix:
     """Return how often an option has each word of its own in each fifth."""
     return count_features(
         [(word, index * _SECTIONS // len(words)) for word, index in own]

@@ -6,14 +6,14 @@ import itertools
 from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, check_questions
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, check_questions
 from vttdata.generate.blind.learning import cross_features, naive_bayes
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def cross_with_question(choices: Choices) -> Matrix:
+def cross_with_question(choices: ChoiceSet) -> Matrix:
     """Return pairs of a word of the question and the option, which is its text, or else its place.
 
     It is its text where all questions have the same options, such as yes and no, and pairs of neighbouring words are

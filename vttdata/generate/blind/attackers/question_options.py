@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices, check_questions
+from vttdata.generate.blind.choices import ChoiceSet, check_questions
 from vttdata.generate.blind.learning import cross_features, naive_bayes
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MAX_QUESTION_WORDS, _MAX_OPTION_WORDS = 12, 4
 
 
-def cross_words(choices: Choices) -> Matrix:
+def cross_words(choices: ChoiceSet) -> Matrix:
     """Return pairs of a word of the question and a word of the option; words that all its options have are left out."""
     check_questions(choices)
     asked = [list(itertools.islice(dict.fromkeys(words), _MAX_QUESTION_WORDS)) for words in choices.question_words]

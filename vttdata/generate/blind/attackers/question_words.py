@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices, check_questions
+from vttdata.generate.blind.choices import ChoiceSet, check_questions
 from vttdata.generate.blind.learning import Floats
 
 
-def count_question_words(choices: Choices) -> Floats:
+def count_question_words(choices: ChoiceSet) -> Floats:
     """Return the number and the share of words that an option shares with its question."""
     check_questions(choices)
     shared = []

@@ -9,21 +9,21 @@ from collections.abc import Mapping
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_texts
-from vttdata.generate.blind.choices import Choices, Texts
-from vttdata.generate.blind.learning import Floats, rank_rows
+from vttdata.generate.blind.choices import ChoiceSet, VideoCorpus
+from vttdata.generate.blind.learning import Floats, rank_options
 
 
-def measure_rarity(texts: Texts, choices: Choices) -> Floats:
+def measure_rarity(texts: VideoCorpus, choices: ChoiceSet) -> Floats:
     """Return the mean log frequency of an option's own words in texts, and its rank."""
     return _measure(choices, texts.frequencies)
 
 
-def measure_rarity_in_set(choices: Choices) -> Floats:
+def measure_rarity_in_set(choices: ChoiceSet) -> Floats:
     """Return the mean log frequency of an option's own words in all options of the set, and its rank."""
     return _measure(choices, Counter(word for options in choices.words for words in options for word in words))
 
 
-def _measure(choices: Choices, frequencies: Mapping[str, int]) -> Floats:
+def _measure(choices: ChoiceSet, frequencies: Mapping[str, int]) -> Floats:
     column = np.array(
         [
             [math.fsum(math.log(frequencies.get(word, 0) + 1) for word, _ in own) / max(1, len(own))]
@@ -31,7 +31,7 @@ def _measure(choices: Choices, frequencies: Mapping[str, int]) -> Floats:
             for own in sides
         ]
     )
-    return np.hstack([column, rank_rows(column, choices.starts)])
+    return np.hstack([column, rank_options(column, choices.starts)])
 
 
 ATTACKER = by_texts(measure_rarity, measure_rarity_in_set)

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet
 from vttdata.generate.blind.learning import Floats, center_rows
 
 
-def embed(choices: Choices) -> Floats:
+def embed(choices: ChoiceSet) -> Floats:
     """Return the vector of each option less their mean in its choice."""
     if choices.encoder is None:
         raise AttackerUnavailableError("no sentence encoder is given")

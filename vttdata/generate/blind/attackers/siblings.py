@@ -10,15 +10,15 @@ import numpy as np
 
 from vttdata.generate.blind.attacker import BlindAttacker
 from vttdata.generate.blind.attackers.trees import boost, describe_densely
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, check_questions
-from vttdata.generate.blind.learning import Floats, rank_rows
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, check_questions
+from vttdata.generate.blind.learning import Floats, rank_options
 
 # Questions about one video that are compared with each.
 _MAX_SIBLINGS = 30
 _OF_OPTIONS = 6
 
 
-def compare_with_siblings(choices: Choices) -> Floats:
+def compare_with_siblings(choices: ChoiceSet) -> Floats:
     """Return how options, and their questions, are like other questions about the video: options x numbers.
 
     Of an option: the weighted share of its own words in the other questions, in their options, and in the average one
@@ -71,10 +71,10 @@ def compare_with_siblings(choices: Choices) -> Floats:
                 )
             alike = [liken(asked[index], asked[other]) for other in siblings]
             questions[index] = max(alike), sum(alike) / len(alike), len(siblings)
-    return np.hstack([likeness, rank_rows(likeness, choices.starts), questions[choices.owners]])
+    return np.hstack([likeness, rank_options(likeness, choices.starts), questions[choices.owners]])
 
 
-def describe_with_siblings(choices: Choices) -> Floats:
+def describe_with_siblings(choices: ChoiceSet) -> Floats:
     """Return the numbers of single questions and those beside other questions about the video: options x numbers."""
     return np.hstack([choices.features(describe_densely), compare_with_siblings(choices)])
 

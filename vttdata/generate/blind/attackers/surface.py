@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import sparse_matrix
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def edit_once(word: str) -> Iterator[str]:
                 yield before + letter + after[1:]
 
 
-def describe_forms(choices: Choices) -> Matrix:
+def describe_forms(choices: ChoiceSet) -> Matrix:
     """Return the properties of the form of options, and whether an option has more or less of each than their mean."""
     videos: dict[str, set[str]] = {}
     for item, options in zip(choices.items, choices.words, strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
 from vttdata.generate.blind.attackers.numbers import rank_numbers
-from vttdata.generate.blind.choices import Choices, check_questions
+from vttdata.generate.blind.choices import ChoiceSet, check_questions
 from vttdata.generate.blind.learning import cross_features
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _MIN_SHARE = 0.01
 _FIRST_WORDS = 3
 
 
-def cross_with_form(choices: Choices) -> Matrix:
+def cross_with_form(choices: ChoiceSet) -> Matrix:
     """Return pairs of a form of the question and what an option is: its text, its words, its rank, its place.
 
     A question has its first words as a form, and its frequent words in their order.

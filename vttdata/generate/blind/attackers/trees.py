@@ -12,14 +12,14 @@ from vttdata.generate.blind.attackers.length import measure_lengths
 from vttdata.generate.blind.attackers.numbers import list_numeric, read_numbers
 from vttdata.generate.blind.attackers.odd_one_out import compare_options
 from vttdata.generate.blind.attackers.rarity import measure_rarity_in_set
-from vttdata.generate.blind.choices import AttackerUnavailableError, Choices, Examples
-from vttdata.generate.blind.learning import Floats, center_rows, rank_rows
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, Examples
+from vttdata.generate.blind.learning import Floats, center_rows, rank_options
 
 _ROUNDS, _LEAVES, _MIN_LEAF, _BINS, _RATE = 50, 8, 20, 32, 0.1
 _MAX_USUAL = 6
 
 
-def describe_densely(choices: Choices) -> Floats:
+def describe_densely(choices: ChoiceSet) -> Floats:
     """Return numbers that describe options, and what they are less their mean in the choice: options x numbers."""
     values = read_numbers(choices)
     numeric = np.isin(choices.owners, list_numeric(choices, values))
@@ -34,7 +34,7 @@ def describe_densely(choices: Choices) -> Floats:
     )
     relative = center_rows(absolute, choices.starts)
     places = np.array([item.has_places for item in choices.items])[choices.owners] * choices.places
-    ranks = rank_rows(absolute[:, -1:], choices.starts)
+    ranks = rank_options(absolute[:, -1:], choices.starts)
     # Where all choices have the same options, such as yes and no, which one it is; and the length of the question.
     names = [text.casefold() for item in choices.items for text in item.options]
     known = {name: number for number, name in enumerate(sorted(set(names)))}
@@ -43,7 +43,7 @@ def describe_densely(choices: Choices) -> Floats:
     return np.column_stack([absolute, relative, places, ranks, usual, asked, choices.sizes[choices.owners]])
 
 
-def _describe_texts(choices: Choices) -> Iterator[tuple[float, ...]]:
+def _describe_texts(choices: ChoiceSet) -> Iterator[tuple[float, ...]]:
     """Yield of each option: words of the question, commas, adverbs, letters a word, and how usual it is beside others.
 
     That is the share of its words that half of the options have, and of its places at which another has the same word.
@@ -70,7 +70,7 @@ def _describe_texts(choices: Choices) -> Iterator[tuple[float, ...]]:
             )
 
 
-def boost(describe: Callable[[Choices], Floats]) -> Callable[[Examples], Guesser]:
+def boost(describe: Callable[[ChoiceSet], Floats]) -> Callable[[Examples], Guesser]:
     """Return what learns which options are right, each by itself, from dense features; their scores are compared."""
 
     def learn(examples: Examples) -> Guesser:
@@ -95,7 +95,7 @@ def boost(describe: Callable[[Choices], Floats]) -> Callable[[Examples], Guesser
         with threadpool_limits(1):
             trees.fit(features, is_right)
 
-        def guess(tried: Choices) -> Floats:
+        def guess(tried: ChoiceSet) -> Floats:
             with threadpool_limits(1):
                 return np.asarray(trees.decision_function(tried.features(describe)), dtype=np.float64)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vttdata.generate.blind.attacker import by_features
-from vttdata.generate.blind.choices import Choices
+from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import sparse_matrix
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def pair_words(choices: Choices) -> Matrix:
+def pair_words(choices: ChoiceSet) -> Matrix:
     """Return 1 for each word of an option's own with each shared one, scaled by the number of shared words."""
     rows = []
     for sides, shared in zip(choices.own_words, choices.shared_words, strict=True):
