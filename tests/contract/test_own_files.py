@@ -38,6 +38,7 @@ SCRATCH = {
     "files/downloads.DownloadStore._receive",
     "files/downloads.DownloadStore._store",
     "files/downloads._Reception._request",
+    "files/file_lock._lacks_locks",
     "files/file_lock._system_lock",
     "files/file_lock.hold_lock",
     "files/file_lock.named_owner",
