@@ -169,10 +169,10 @@ def test_ties_share_a_question() -> None:
 
 
 def test_tables_of_other_benchmarks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [f"v{n},what,{n % 2},cat {n},dog {n}" for n in range(20)]
+    lines = [f"v{n},what,{n % 2},cat {n},dog {n}" for n in range(100)]
     (tmp_path / "nextqa.csv").write_text("\n".join(["video,question,answer,a0,a1", *lines]))
     assert attack(tmp_path / "nextqa.csv", capsys)["ensemble"]["guessing"] == 0.5
-    rows = [{"video": f"v{n}", "question": "what", "candidates": ["a", "b", "c"], "answer": "b"} for n in range(20)]
+    rows = [{"video": f"v{n}", "question": "what", "candidates": ["a", "b", "c"], "answer": "b"} for n in range(100)]
     (tmp_path / "mvbench.json").write_text(json.dumps(rows))
     assert attack(tmp_path / "mvbench.json", capsys)["ensemble"]["guessing"] == pytest.approx(1 / 3, abs=1e-6)
 
@@ -184,7 +184,7 @@ def test_tables_of_other_benchmarks_are_read(tmp_path: Path, capsys: pytest.Capt
         ({"question": "what", "options": ["a", None], "answer": 0}, "q.jsonl:1: two or more options are expected"),
         ({"question": "what", "options": ["a", "b"], "answer": "c"}, "q.jsonl:1: the answer 'c' is no option"),
         ({"question": "what", "options": ["a", "b"]}, "q.jsonl:1: the answer 'None' is no option"),
-        ({"question": "what", "options": ["a", "b"], "answer": 0}, "give those of several videos"),
+        ({"question": "what", "options": ["a", "b"], "answer": 0}, "takes 100 questions about 5 videos"),
         ({"question": "what", "options": ["a", "b", "c"], "answer": 1}, "reads as index from 0 and as number from 1"),
     ],
 )
@@ -197,12 +197,12 @@ def test_bad_question_is_one_sentence(
 
 
 def test_columns_of_questions_and_of_pairs_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [f"v{n},what,{'xy'[n % 2]},x,y" for n in range(20)]
+    rows = [f"v{n},what,{'xy'[n % 2]},x,y" for n in range(100)]
     (tmp_path / "q.csv").write_text("\n".join(["clip,ask,gold,A,B", *rows]))
     named = ["question=ask", "answer=gold", "video_id=clip"]
     options = [part for name in named for part in ("--columns", name)]
     assert main(["audit", str(tmp_path / "q.csv"), "--json", *options]) == 0
-    assert json.loads(capsys.readouterr().out)["questions"] == 20
+    assert json.loads(capsys.readouterr().out)["questions"] == 100
     rows = [f"a cat {n},a dog {n},v{n}" for n in range(20)]
     (tmp_path / "p.csv").write_text("\n".join(["caption,negative_caption,video_id", *rows]))
     options = ["--columns", "true=caption", "--columns", "foil=negative_caption"]
@@ -217,7 +217,7 @@ def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.
     rows = [
         {"video_id": f"v{n}", "question": "what?", "options": ["x", "y", f"z{n}"], "answer": "B"}
         | {"split": ("train", "test")[n % 2]}
-        for n in range(12)
+        for n in range(120)
     ]
     rows += [{"video_id": f"v{n}", "question": f"is it {n % 3}?", "answer": "yes", "split": "test"} for n in (1, 3, 5)]
     # The same in another order, in the other split.
@@ -230,17 +230,17 @@ def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.
     assert main(["audit", out, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     choice = found["questions"]["multiple_choice"]
-    assert (choice["questions"], choice["answers_by_place"]) == (13, {"A": 0, "B": 13, "C": 0})
+    assert (choice["questions"], choice["answers_by_place"]) == (121, {"A": 0, "B": 121, "C": 0})
     assert choice["repeated_in_other_splits"] == 2
     assert {attack["attacker"]: attack["accuracy"] for attack in choice["attacks"]}["place"] == 1.0
     assert found["questions"]["yes_no"]["questions"] == 3
     assert main(["audit", out, "--page", str(tmp_path / "page.md")]) == 0
     printed = capsys.readouterr().out
     page = (tmp_path / "page.md").read_text()
-    assert "## Blind attackers on questions, `multiple_choice`\n\n13; answers by place: A 0, B 13, C 0;" in page
+    assert "## Blind attackers on questions, `multiple_choice`\n\n121; answers by place: A 0, B 121, C 0;" in page
     assert "| place | 1.000" in page
     assert "## Blind attackers on questions, `yes_no`\n\n3; answers by place: A 3, B 0;" in page
-    assert "questions, multiple_choice: 13; answers by place: A 0, B 13, C 0" in printed
+    assert "questions, multiple_choice: 121; answers by place: A 0, B 121, C 0" in printed
 
 
 @pytest.mark.not_on("win32")
@@ -250,7 +250,7 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     rows = [
         {"video_id": f"v{n}", "question": f"what {n}?", "options": ["<x>", "y", f"z{n}"], "answer": "B"}
         | {"type": ("colour", "count")[n % 3 == 0]}
-        for n in range(12)
+        for n in range(120)
     ]
     (tmp_path / "q.json").write_text(json.dumps(rows))
     (tmp_path / "videos").mkdir()
@@ -263,7 +263,7 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert main(audit) == 0
     page = (tmp_path / "page.html").read_text()
     assert page.count("data:image/webp") == 1
-    assert re.search(r"colour.*?>8<.*count.*?>4<", page, re.DOTALL)
+    assert re.search(r"colour.*?>80<.*count.*?>40<", page, re.DOTALL)
     assert "Questions by the place of their answer" in page
     assert "An ensemble of" in page
     assert "&lt;x&gt;" in page
@@ -273,4 +273,4 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert main(["show", out, "--page", str(tmp_path / "report.html")]) == 0
     report = (tmp_path / "report.html").read_text()
     assert "Questions: multiple_choice" in report
-    assert "The best blind attacker answers 1.000 of 12." in report
+    assert "The blind attackers together answer 1.000 of 120." in report

@@ -199,7 +199,7 @@ def test_build_ends_with_how_to_load_it_what_was_left_out_and_how_long_it_took(s
     assert done.startswith(f"me/street 1.0.0 is in {street / 'dataset'}, after ")
     assert done.endswith(" s")
     assert contents.startswith("Clips: ")
-    assert contents.endswith(" leaks found.")
+    assert contents.endswith(" Nothing was compared: all clips are in train.")
     assert load == 'Load it in Python: vttdata.load_dataset("me/street")'
     assert left_out.startswith("Left out: 2 rejected_source (captions), 1 failed: unreadable (probe), ")
     assert left_out.endswith("; 'vttdata rejects me/street' says which and why")

@@ -35,7 +35,11 @@ def street(tmp_path_factory: pytest.TempPathFactory, videos: Path) -> Path:
     (films / "broken.mp4").write_bytes(b"no video")
     table = folder / "captions.csv"
     names = ("testsrc2.mp4", "<img src=x onerror=hacked=1>.mp4", "rgbtestsrc.mp4", "smptehdbars.mp4")
-    rows = [f'"{name}","{HOSTILE} caption {number} of a film",w{number}' for name in names for number in range(3)]
+    rows = [
+        f'"{name}","{HOSTILE} caption {number} of film {index}",w{number}'
+        for index, name in enumerate(names)
+        for number in range(3)
+    ]
     table.write_text("\n".join(["source,caption,annotator", *rows, '"testsrc2.mp4","x",w1']) + "\n", encoding="utf-8")
     settings = {
         "name": "me/street",

@@ -90,11 +90,10 @@ def test_figures_are_those_counted_by_hand(dataset: Path, tmp_path: Path, capsys
         "group-prefix": 1 / 2,
     }
     assert {name: scores[name] for name in expected} == pytest.approx(expected)
-    assert scores["gain-over-blind"] == pytest.approx(scores["accuracy"] - scores["blind"])
+    assert "gain-over-blind" not in scores
+    assert any("takes 100 questions about 5 videos" in finding for finding in report["findings"])
     assert report["not_understood"] == {f"m{n}": "hard to say" for n in range(3)}
     assert report["answers"] == {"understood": 45, "not_understood": 3}
-    # Of each pair one answer is right, and so is not the pair; the best attacker is compared pair by pair.
-    assert scores["group-gain-over-blind"] == pytest.approx(0 - scores["group-blind"])
     assert "rules:standard-2" in report["signature"]
     assert "understood 3 of 48 answers" in report["findings"][0]
     by_place = {

@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.generate import mine_foils
-from vttdata.generate.blind.choices import TextPair
+from vttdata.generate.blind.choices import ChoiceSet, TextPair, VideoCorpus
 from vttdata.generate.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils import search
 from vttdata.generate.foils.documents import find_documents
@@ -169,13 +169,20 @@ def seen_associations(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, ...]
 def test_associations_by_two_thirds_of_the_training_texts_are_combined(
     monkeypatch: pytest.MonkeyPatch, seen_associations: list[tuple[float, ...]]
 ) -> None:
-    measured = []
-    measure = search.measure_association
+    measured, arranged = [], []
+    measure, arrange = search.measure_association, search.arrange_pairs
 
-    def record(attacked: Any) -> Any:
-        measured.append((attacked.texts[0], measure(attacked)))
-        return measured[-1][1]
+    def record_arranged(pairs: Sequence[TextPair]) -> Any:
+        arranged.append(arrange(pairs))
+        return arranged[-1]
 
+    def record(corpus: VideoCorpus, choices: ChoiceSet) -> Any:
+        associations = measure(corpus, choices)
+        true = choices.starts + next(answers for known, answers in arranged if known is choices)
+        measured.append((corpus.videos, associations[true] - associations[true ^ 1]))
+        return associations
+
+    monkeypatch.setattr(search, "arrange_pairs", record_arranged)
     monkeypatch.setattr(search, "measure_association", record)
     videos = topical_videos(mined=60)
     settings = FoilSettings(min_count=1)

@@ -50,7 +50,7 @@ def test_caption_cannot_end_its_element(caption: str) -> None:
 
 def test_page_contains_only_id_video_and_caption_of_items() -> None:
     content = data(page_text(hit("a", "b")))
-    assert set(content) == {"hit", "digest", "question", "ends", "items", "submit"}
+    assert set(content) == {"hit", "digest", "question", "ends", "items", "submit", "min_shown"}
     assert all(set(item) == {"item", "video", "caption"} for item in content["items"])
     assert content["question"] == DEFAULT_QUESTION
 

@@ -189,7 +189,7 @@ def _judge(model: Scorer, choices: ChoiceSet) -> Floats:
 
 def add_published(attacks: Sequence[Attack], published: Sequence[Attack]) -> list[Attack]:
     """Return of each attacker the worse of the attack here and the one that a set was published with."""
-    tried = keep_worst([*(attack for attack in attacks if not attack.unavailable), *published])
+    tried = keep_worst([*published, *(attack for attack in attacks if not attack.unavailable)])
     names = {attack.name for attack in tried}
     return [*tried, *(attack for attack in attacks if attack.unavailable and attack.name not in names)]
 

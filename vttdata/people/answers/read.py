@@ -19,7 +19,9 @@ from vttdata.people.scoring.scores import Moments
 _ITEM_COLUMN = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")
 _CONTENT_COLUMNS = ("video_id", "system", "kind")
-_PAGE = Columns(("hit", "worker", "item", "score", "position", "seconds", "answers", *_CONTENT_COLUMNS), (), ("score",))
+_PAGE = Columns(
+    ("hit", "worker", "item", "score", "position", "seconds", "shown", "answers", *_CONTENT_COLUMNS), (), ("score",)
+)
 # Appraise's ExportSystemScoresToCSV writes no header: user, system, segment, type, two languages, score.
 _APPRAISE = re.compile(r"[^,\n]+,[^,\n]+,[^,\n]+,(?:TGT|BAD|REF|CHK),[^,\n]*,[^,\n]*,[0-9.]+(?:,.*)?\r?\n?")
 # Name of another tool -> what its exports have at their beginning, and what to do.
