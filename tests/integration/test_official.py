@@ -226,7 +226,7 @@ def test_leaking_protocol_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "packaged: protocol mixed: source in several splits (1 source);" in capsys.readouterr().err
     assert build("msrvtt", tmp_path / "out", *settings, "allow_leaks=as published") == 0
     card = (tmp_path / "out" / "dataset" / "README.md").read_text()
-    judged = "No leaks found by source_id, url, source_url, video_id, times and captions"
+    judged = r"No leaks found by source\_id, url, source\_url, video\_id, times and captions"
     assert f"**{judged}; near-duplicates were not judged.**" in card
     assert "**Protocol mixed: LEAKS: source in several splits (1 source).**" in card
     assert f"- `clean`: {judged}; near-duplicates were not judged.\n" in card
