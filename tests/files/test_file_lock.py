@@ -98,6 +98,7 @@ def test_temporary_lock_whose_file_was_removed_meanwhile_is_not_taken(
         pass
 
 
+@pytest.mark.not_on("win32")
 @pytest.mark.parametrize("temporary", [True, False])
 def test_on_a_disk_without_locks_a_file_that_names_the_process_stands_for_the_lock(
     tmp_path: Path, no_locks: None, temporary: bool
