@@ -88,8 +88,7 @@ def test_given_models_and_texts_attack_a_set(tmp_path: Path, capsys: pytest.Capt
     assert main([*command, "--texts", str(tmp_path / "texts.csv")]) == 0
     found = {own["attacker"]: own.get("accuracy") for own in json.loads(capsys.readouterr().out)["attacks"]}
     assert found["ngram-models"] == 1.0  # has read of dogs that run
-    # Has read of cats that run, and never of dogs that do: who tries other videos learns to trust the reverse.
-    assert [accuracy for name, accuracy in found.items() if name.startswith("ngram-2")] == [1.0]
+    assert [accuracy for name, accuracy in found.items() if name.startswith("ngram-2")] == [0.0]  # of cats that run
 
 
 @pytest.mark.parametrize(

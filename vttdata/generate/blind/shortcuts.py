@@ -152,8 +152,11 @@ def audit_shortcuts(
     corpus = None if texts is None else {fold: VideoCorpus(of_fold) for fold, of_fold in texts.items()}
     choices, answers = arrange_pairs(pairs, texts=corpus, encoder=encoder)
     attackers = load_attackers()
-    judges = {name: by_features(functools.partial(_judge, model)) for name, model in (models or {}).items()}
+    likelihoods = {name: functools.partial(_judge, model) for name, model in (models or {}).items()}
+    judges = {name: by_features(describe) for name, describe in likelihoods.items()}
     trial = try_attackers({**attackers, **judges}, choices, answers, watch=watch)
+    # The ensemble learns how far a model can be trusted; the model itself learns nothing of the set.
+    scored = {**trial.scores, **{name: choices.features(each)[:, 0] for name, each in likelihoods.items()}}
     read = f"{_OF_PAIRS} and their true texts"
     if texts is not None:
         read += f", texts of {sum(map(len, texts.values())):,} other videos"
@@ -161,8 +164,7 @@ def audit_shortcuts(
     described[ENSEMBLE] = f"What holds of the other {len(trial.scores) - 1} together"
     sources = {name: read for name, attacker in attackers.items() if attacker.reads_texts} | {ENSEMBLE: read}
     margins = {
-        name: scores[choices.starts + answers] - scores[choices.starts + 1 - answers]
-        for name, scores in trial.scores.items()
+        name: scores[choices.starts + answers] - scores[choices.starts + 1 - answers] for name, scores in scored.items()
     }
     videos = np.unique([pair.video_id for pair in pairs], return_inverse=True)[1]
     intervals = share_intervals((np.sign(list(margins.values())) + 1) / 2, videos)
