@@ -12,7 +12,7 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -191,7 +191,10 @@ def _judge(model: Scorer, choices: ChoiceSet) -> Floats:
 
 def add_published(attacks: Sequence[Attack], published: Sequence[Attack]) -> list[Attack]:
     """Return of each attacker the worse of the attack here and the one that a set was published with."""
-    tried = keep_worst([*published, *(attack for attack in attacks if not attack.unavailable)])
+    here = [attack for attack in attacks if not attack.unavailable]
+    repeated = [attack.as_json() for attack in here]
+    others = [each for each in published if replace(each, from_card=False).as_json() not in repeated]
+    tried = keep_worst([*others, *here])
     names = {attack.name for attack in tried}
     return [*tried, *(attack for attack in attacks if attack.unavailable and attack.name not in names)]
 
