@@ -23,7 +23,10 @@ from vttdata.errors import VttdataError
 from vttdata.files.tables import fold_name, read_table
 
 NAMES = {
-    "source_id": ("source_id", "source_video_id", "original_video_id", "source_video", "youtube_id", "youtubeid", "yt_id", "ytid"),
+    "source_id": (
+        *("source_id", "source_video_id", "original_video_id", "source_video"),
+        *("youtube_id", "youtubeid", "yt_id", "ytid"),
+    ),
     "video_id": (
         *("clip_id", "clipid", "clip_name", "clip", "video_id", "videoid", "vid", "id", "video_name"),
         *("file_name", "filename", "video_path", "video"),
