@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import pydantic
 
@@ -93,17 +92,6 @@ class Recipe(BaseRecipe):
     near_duplicates: Literal["keep_all", "keep_one"] = "keep_all"
     split: SplitSettings = SplitSettings()
     publish: PublishSettings = PublishSettings()
-
-    @pydantic.field_validator("shots", mode="before")
-    @classmethod
-    def _check_method(cls, shots: object) -> Any:
-        """Take out the key `method`, which recipes in published datasets hold, if it asks for the one way there is."""
-        if not isinstance(shots, dict) or "method" not in shots:
-            return shots
-        if (method := shots["method"]) != "exact":
-            advice = "every frame is decoded, so take shots.method out or set it to exact"
-            raise ValueError(f"found method {json.dumps(method)}; {advice}")
-        return {key: value for key, value in shots.items() if key != "method"}
 
     @pydantic.field_validator("publish")
     @classmethod
