@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
 import pytest
@@ -33,24 +33,28 @@ def test_wait_for_an_answer_or_for_the_rest_of_it_has_a_limit(
     pieces: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DOWNLOAD_TIMEOUT", 1)
-    client = huggingface_hub.get_session()
     with silent_server(pieces) as server, hub_requests("me/x"), pytest.raises(errors.HTTPError) as caught:  # type: ignore[attr-defined]
-        client.get(server.url, timeout=None)
+        huggingface_hub.get_session().get(server.url, timeout=None)
     assert "does not answer in time" in str(explain_timeout(caught.value))
 
 
+def test_client_that_is_made_later_has_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DOWNLOAD_TIMEOUT", 1)
+    with silent_server() as server, hub_requests("me/x"):
+        huggingface_hub.close_session()
+        with pytest.raises(errors.HTTPError):  # type: ignore[attr-defined]
+            huggingface_hub.get_session().get(server.url, timeout=None)
+
+
 def test_limits_of_the_caller_stay_and_changes_may_take_longer() -> None:
-    client = huggingface_hub.get_session()
-    requests = []
+    requests: list[Any] = []
     with silent_server() as server, hub_requests("me/x"), hub_requests("me/y"):
+        client = huggingface_hub.get_session()
         client.event_hooks["request"].append(requests.append)
+        limits = type(client.timeout)
         for method, limit in (("GET", 0.1), ("POST", 0.2)):
             with pytest.raises(errors.HTTPError):  # type: ignore[attr-defined]
-                client.request(
-                    method,
-                    server.url,
-                    timeout=sys.modules[type(client).__module__.partition(".")[0]].Timeout(None, read=limit),
-                )
+                client.request(method, server.url, timeout=limits(None, read=limit))
         client.event_hooks["request"].remove(requests.append)
     default = huggingface_hub.constants.HF_HUB_DOWNLOAD_TIMEOUT
     assert [request.extensions["timeout"]["read"] for request in requests] == [0.1, 0.2]

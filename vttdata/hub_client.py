@@ -7,6 +7,7 @@ stays. Import this module where `huggingface_hub` is imported, which takes a whi
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import traceback
 from collections.abc import Iterator
@@ -26,15 +27,22 @@ _REASON_CHARACTERS = 80
 def hub_requests(subject: str) -> Iterator[None]:
     """Limit each wait for the Hub in a block, which asks it about `subject`, to ``HF_HUB_DOWNLOAD_TIMEOUT`` seconds.
 
-    The limit is of the client of the process, and stays.
+    The clients of the process have the limit from then on, but for one that has limits of its own.
 
     Raises:
         VttdataError: when an answer is none of a Hub, such as ``null``.
     """
-    hooks = getattr(huggingface_hub.get_session(), "event_hooks", None)
+    client: Any = huggingface_hub.get_session()
     # Versions of huggingface_hub below 1 have another client, with limits for most requests.
-    if hooks is not None and _limit_waits not in hooks["request"]:
-        huggingface_hub.get_session().event_hooks = {**hooks, "request": [*hooks["request"], _limit_waits]}
+    if (limits := getattr(client, "timeout", None)) is not None and limits.read is None:
+        hooks = client.event_hooks["request"]
+        if _limit_waits not in hooks:
+            # Calls state that they have no limit, so that one of the client would not count; and huggingface_hub
+            # replaces a client that could not connect.
+            make_client = functools.partial(
+                type(client), event_hooks={"request": [*hooks, _limit_waits]}, follow_redirects=True, timeout=None
+            )
+            huggingface_hub.set_client_factory(make_client)
     try:
         yield
     except (TypeError, LookupError, AttributeError, RecursionError, json.JSONDecodeError) as error:
