@@ -74,6 +74,29 @@ class ClipReferences(NamedTuple):
     repeated: bool
 
 
+class PairRow(NamedTuple):
+    """Pair of a true text and a foil: its id, its row, and the columns of the two texts."""
+
+    name: str
+    row: Row
+    true_column: str
+    foil_column: str
+
+    @property
+    def true(self) -> list[str]:
+        """Captions of the true text."""
+        return self._captions(self.true_column)
+
+    @property
+    def foil(self) -> list[str]:
+        """Captions of the foil."""
+        return self._captions(self.foil_column)
+
+    def _captions(self, column: str) -> list[str]:
+        text = self.row[column]
+        return text if isinstance(text, list) else [text]
+
+
 @dataclass(slots=True)
 class CaptionCounts:
     """Counts of the captions that were read: those by systems, and human ones by language."""
@@ -195,18 +218,19 @@ class DatasetReader:
             raise VttdataError(f"{self.folder}: choose a split with --split; '{config}' has {', '.join(names)}.")
         return "test" if len(names) > 1 else names[0]
 
-    def pairs(self, config: str, split: str) -> Iterator[tuple[str, Row]]:
-        """Yield the id and the row of each pair of texts of a set of foils; `config` is ``foils`` or ``paragraphs``.
+    def pairs(self, config: str, split: str) -> Iterator[PairRow]:
+        """Yield each pair of texts of a set of foils; `config` is ``foils`` or ``paragraphs``.
 
         The id of a paragraph is its ``video_id``, followed by ``:`` and the annotator where a video has several.
         """
         if config == "foils":
-            yield from ((row["foil_id"], row) for row in self.rows(config, split))
+            yield from (PairRow(row["foil_id"], row, "caption", "foil") for row in self.rows(config, split))
             return
         paragraphs = Counter(row["video_id"] for row in self.rows(config, split, ["video_id"]))
         for row in self.rows(config, split):
             video_id = row["video_id"]
-            yield f"{video_id}:{row['annotator']}" if paragraphs[video_id] > 1 else video_id, row
+            name = f"{video_id}:{row['annotator']}" if paragraphs[video_id] > 1 else video_id
+            yield PairRow(name, row, "captions", "foils")
 
     def count_rows(self, config: str, split: str) -> int:
         """Return the number of rows of a split, from the metadata of its files."""

@@ -14,7 +14,7 @@ from PIL import Image
 from vttdata.conditions import CONDITIONS, Stimulus
 from vttdata.dataset.stimuli import read_stimuli
 from vttdata.errors import MediaError
-from vttdata.evaluate.conditions import ConditionsReport, table_of
+from vttdata.evaluate.conditions import ConditionsReport
 from vttdata.evaluate.task import load_evaluation_task
 from vttdata.ids import digest
 from vttdata.media.pictures import sample_frames
@@ -79,7 +79,7 @@ def _disagreeing_items(report: ConditionsReport, folder: Path, stimuli: Path | N
     }
     disagreeing = [index for index, difference in spread.items() if difference > 0]
     shown = sorted(disagreeing, key=lambda index: (-spread[index], digest(items.ids[index])))[:_ITEMS_SHOWN]
-    texts = load_evaluation_task(report.task).read_texts(folder, table_of(items), {items.ids[index] for index in shown})
+    texts = load_evaluation_task(report.task).read_texts(folder, report.config, {items.ids[index] for index in shown})
     clips = {items.clip_ids[index] for index in shown}
     seen: dict[tuple[str, str], Stimulus] = {}
     if stimuli is not None:

@@ -10,39 +10,150 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from vttdata.evaluate.answers import Answer, read_answers, texts_of
+from vttdata.errors import VttdataError, list_choices
+from vttdata.evaluate.answers import (
+    DEFAULT_RULES,
+    FREE_TEXT,
+    Answer,
+    QuestionItem,
+    load_rules,
+    read_answers,
+    read_free_text,
+    texts_of,
+)
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import Items, ItemTexts, read_question_items, read_question_texts
+from vttdata.evaluate.items import (
+    Items,
+    ItemTexts,
+    describe_items,
+    other_splits,
+    read_item_rows,
+    read_protocol,
+    select_listed,
+    number_or_nan,
+)
 from vttdata.evaluate.predictions import Matched, match_predictions
-from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
-from vttdata.generate.blind.questions import question_sentence
+from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, TextChoice
+from vttdata.export.reader import DatasetReader
+from vttdata.generate.blind.questions import MultipleChoice, audit_questions, find_floor, question_sentence
+from vttdata.generate.blind.words import lower_words
+from vttdata.json_types import JsonObject, Row
+from vttdata.records import VideoQuestion
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores
-from vttdata.text.questions import find_shared_types, fold_text
+from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, find_shared_types, fold_text, letters
 
 _SHOWN, _SHOWN_CHARACTERS = 3, 60
 
 
-class QuestionsTask:
+TABLE = "questions"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class QuestionItems(Items):
+    """Questions of a split, n."""
+
+    questions: Sequence[QuestionItem]
+
+    @property
+    def clip_ids(self) -> Sequence[str]:
+        """Clip that each question is about, n."""
+        return [asked.video_id for asked in self.questions]
+
+
+def read_question_items(folder: Path, *, config: str = TABLE, split: str | None = None) -> QuestionItems:
+    """Read the questions of a dataset.
+
+    `config` is ``questions``, ``questions/KIND`` for those of one kind, or the path of a protocol file of questions;
+    `split` is ``test``, or the only one, if omitted.
+
+    Raises:
+        VttdataError: if the dataset has no questions, or none of this kind, or there is no such split.
+    """
+    dataset = DatasetReader(folder)
+    config, protocol = read_protocol(config, TABLE)
+    table, _, kind = config.partition("/")
+    if table != TABLE or table not in dataset.configs:
+        raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table '{TABLE}'.")
+    split = dataset.single_split(table, split)
+    rows = list(dataset.rows(table, split))
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    if kind and kind not in kinds:
+        raise VttdataError(f"{folder}: no question is of the kind {kind!a}; choose from {list_choices(kind, kinds)}.")
+    rows = [row for row in rows if kind in ("", row["kind"])]
+    if protocol is not None:
+        wanted = select_listed(protocol, split, [row["question_id"] for row in rows])
+        rows = [row for row in rows if row["question_id"] in wanted]
+    damaged = next((row["question_id"] for row in rows if not _is_answerable(row)), None)
+    if damaged is not None:
+        raise VttdataError(
+            f"{folder}: the question {damaged[:80]!a} has no text, no options, or an answer beyond them."
+        )
+    about = describe_items(
+        dataset,
+        config if protocol is None else protocol.label,
+        split,
+        [row["question_id"] for row in rows],
+        [row["source_id"] or f"source of {row['video_id']}" for row in rows],
+    )
+    return _question_items(about, rows, other_split=other_splits(dataset, table, split, "question_id"))
+
+
+def _question_items(
+    about: JsonObject, rows: Sequence[Row], *, other_split: dict[str, str] | None = None
+) -> QuestionItems:
+    """Return rows of questions as items; `about` are the fields of `Items` that have no default."""
+    facts = [name for each in fields(VideoQuestion) if (name := each.name) not in ("options", "labels")]
+    questions = [
+        QuestionItem(
+            **{name: row.get(name) for name in facts},
+            options=tuple(row["options"]),
+            labels=tuple(row["labels"]),
+            blind=number_or_nan(row["blind"]),
+        )
+        for row in rows
+    ]
+    places = {"place": [letters(asked.answer + 1)[-1] for asked in questions]}
+    return QuestionItems(
+        **about,
+        table=TABLE,
+        questions=questions,
+        groupings={"type": [asked.type for asked in questions], **places},
+        other_split=other_split or {},
+    )
+
+
+def _is_answerable(row: Row) -> bool:
+    """Return whether a row of questions has a text, 2 to 26 options with their labels, and an answer among them."""
+    options, labels, answer = row["options"] or (), row["labels"] or (), row["answer"]
+    is_complete = isinstance(row["question"], str) and isinstance(row["kind"], str) and None not in (*options, *labels)
+    is_sized = MIN_OPTIONS <= len(options) <= MAX_OPTIONS and len(options) == len(labels)
+    return is_complete and is_sized and answer is not None and 0 <= answer < len(options)
+
+
+class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
     """Answers to questions."""
 
-    default_config = "questions"
-    default_metrics: Sequence[str] = ()
+    default_config = TABLE
     options: Collection[str] = ("rules", "permuted", "train_split")
+    headline = "accuracy"
+    sample_column = "accuracy"
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
         """Return whether the dataset has questions."""
-        return (dataset / "questions").is_dir()
+        return (dataset / TABLE).is_dir()
 
-    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> QuestionItems:
         """Read the questions of a split; see `read_question_items`."""
         return read_question_items(dataset, config=config, split=split)
 
-    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+    def read_predictions(self, path: Path, scoring: Scoring[QuestionItems]) -> Matched:
         """Read answers; see `read_answers`."""
         items = scoring.items
         answers, notes = read_answers(path, items.questions, scoring.rules)
@@ -51,7 +162,7 @@ class QuestionsTask:
         )
         return matched._replace(notes=notes)
 
-    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+    def score(self, predictions: Matched, scoring: Scoring[QuestionItems]) -> Scored:
         """Score answers; see `score_answers`."""
         items, answers = scoring.items, predictions.values
         columns, findings = score_answers(answers, items)
@@ -82,21 +193,84 @@ class QuestionsTask:
         counts = {"understood": given - len(unread), "not_understood": len(unread)}
         return Scored(columns, predictions.counts, findings, settings=settings, answers=counts, not_understood=unread)
 
-    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+    def from_baseline(self, name: str, scoring: Scoring[QuestionItems]) -> Scored:
         """Score the answers of a baseline, which are indices of options."""
         answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
         return self.score(Matched(answers, scoring.complete), scoring)
 
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the texts of questions and their options."""
-        return read_question_texts(dataset, config, ids)
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:  # noqa: ARG002
+        """Return the text, the right option and the other ones of questions."""
+        columns = ("question_id", "video_id", "question", "options", "answer")
+        texts = {}
+        for row in read_item_rows(dataset, TABLE, ids, columns):
+            right = row["answer"]
+            others = (f"wrong: {text}" for index, text in enumerate(row["options"]) if index != right)
+            shown = str(row["question"]), f"right: {row['options'][right]}", *others
+            texts[row["question_id"]] = ItemTexts(row["video_id"], shown)
+        return texts
 
     def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
         """Return the answers to questions that rows name by their id."""
         return texts_of(path)
 
+    def guessing(self, items: QuestionItems, metric: str) -> Sequence[float]:  # noqa: ARG002
+        """Return the share of one option of each question."""
+        return [1 / len(asked.options) for asked in items.questions]
 
-def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[str, ScoreColumn], list[str]]:
+    def list_choices(
+        self, scoring: Scoring[QuestionItems], present: Sequence[int]
+    ) -> tuple[Sequence[Sequence[str]], Sequence[TextChoice]]:
+        """Return the words of each option; those of yes and no are the words of the question, apart for both."""
+        texts: list[Sequence[str]] = []
+        choices = []
+        for index in present:
+            asked = scoring.items.questions[index]
+            choices.append(TextChoice(range(len(texts), len(texts) + len(asked.options)), asked.answer))
+            question = lower_words(asked.question)
+            for option in asked.options:
+                said = [f"{word} {option.lower()}" for word in question]
+                texts.append(said if asked.is_yes_no else lower_words(option))
+        return texts, choices
+
+    def from_text_scores(
+        self,
+        scoring: Scoring[QuestionItems],
+        present: Sequence[int],
+        choices: Sequence[TextChoice],
+        scores: Sequence[Floats],
+    ) -> Matched:
+        """Return answers that name the options of the highest score, which share it."""
+        found: list[Answer | None] = [None] * len(scoring.items.ids)
+        for index, choice, values in zip(present, choices, scores, strict=True):
+            of_options = values[list(choice.texts)].round(9)
+            best = np.flatnonzero(of_options == of_options.max()).tolist()
+            found[index] = Answer(frozenset(best), 1 / len(best))
+        return Matched(found, scoring.complete)
+
+    def solve_blindly(self, items: QuestionItems) -> Floats:
+        """Return how far the ensemble of blind attackers answers each question."""
+        sources = (items.source_ids[source] for source in items.sources)
+        questions = [
+            MultipleChoice(asked.question, asked.options, asked.answer, source, asked.group)
+            for asked, source in zip(items.questions, sources, strict=True)
+        ]
+        return np.array(find_floor(audit_questions(questions)).right)
+
+    def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> QuestionItems:
+        """Return exported questions as items."""
+        return _question_items(about, documents)
+
+    def log_answer(self, document: JsonObject, answer: str) -> dict[str, str]:  # noqa: ARG002
+        """Return the answer as free text."""
+        return {FREE_TEXT: answer}
+
+    def read_logged(self, items: QuestionItems, logged: Sequence[Mapping[str, str]]) -> list[Any]:
+        """Return the answers that the default rules understand."""
+        read = load_rules(DEFAULT_RULES)
+        return [read_free_text(row[FREE_TEXT], asked, read) for row, asked in zip(logged, items.questions, strict=True)]
+
+
+def score_answers(answers: Sequence[Answer | None], items: QuestionItems) -> tuple[dict[str, ScoreColumn], list[str]]:
     """Return the columns of answers to questions, n, and findings; None is a missing answer, which is wrong.
 
     Returns:
@@ -118,9 +292,9 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         columns["accuracy-understood"] = _mean(right, np.flatnonzero(understood))
     for kind in dict.fromkeys(kinds) if len(set(kinds)) > 1 else ():
         columns[f"accuracy/{kind}"] = _mean(right, np.flatnonzero(kinds == kind))
-    guessed = np.array([len(asked.right) / len(asked.choices.options) for asked in questions])
+    guessed = np.array([len(asked.right) / len(asked.options) for asked in questions])
     columns["chance"] = _mean(guessed, np.arange(len(right)))
-    blind = np.array(items.blind)
+    blind = np.array([asked.blind for asked in questions])
     tried = np.flatnonzero(np.isfinite(blind))
     findings = []
     if len(tried):
@@ -153,15 +327,13 @@ def _mean(values: Floats, items: Integers) -> ScoreColumn:
     return ScoreColumn(ColumnScores.from_means(chosen), items, binary=bool(np.isin(chosen, (0, 1)).all()))
 
 
-def _score_yes_no(right: Floats, answers: Sequence[Answer | None], items: Items) -> dict[str, ScoreColumn]:
+def _score_yes_no(right: Floats, answers: Sequence[Answer | None], items: QuestionItems) -> dict[str, ScoreColumn]:
     """Return the balanced accuracy on yes and no, and how often the answers that are understood say yes."""
     chosen = np.array([index for index, asked in enumerate(items.questions) if asked.is_yes_no], dtype=np.int64)
     if not len(chosen):
         return {}
     yes = [
-        next(place for place, text in enumerate(asked.choices.options) if fold_text(text) == "yes")
-        if asked.is_yes_no
-        else -1
+        next(place for place, text in enumerate(asked.options) if fold_text(text) == "yes") if asked.is_yes_no else -1
         for asked in items.questions
     ]
     is_yes: Flags = np.array([items.questions[index].answer == yes[index] for index in chosen])
@@ -191,15 +363,15 @@ def balanced_accuracy(sums: Floats, count: Floats) -> Floats:  # noqa: ARG001
     return means
 
 
-def _score_groups(right: Floats, blind: Floats, items: Items) -> dict[str, ScoreColumn]:
+def _score_groups(right: Floats, blind: Floats, items: QuestionItems) -> dict[str, ScoreColumn]:
     """Return the scores of groups of two or more questions; a group counts as an item of its first question.
 
     `right` and `blind` are how far answers, and the blind attackers together, are right on each question, n.
     """
     members: dict[str, list[int]] = defaultdict(list)
-    for index, name in enumerate(items.belongs_to):
-        if name is not None:
-            members[name].append(index)
+    for index, asked in enumerate(items.questions):
+        if asked.group is not None:
+            members[asked.group].append(index)
     groups = [indices for indices in members.values() if len(indices) > 1]
     if not groups:
         return {}
@@ -221,7 +393,7 @@ def _score_groups(right: Floats, blind: Floats, items: Items) -> dict[str, Score
         rows = np.array([indices[0] for indices in tried], dtype=np.int64)
         columns["group-blind"] = ScoreColumn(ColumnScores.from_means(reached), rows)
         columns["group-gain-over-blind"] = ScoreColumn(ColumnScores.from_means(gained), rows)
-    types = items.groupings.get("type", [None] * len(right))
+    types = [asked.type for asked in items.questions]
     for name in find_shared_types([types[index] for index in indices] for indices in groups):
         of_type = ([index for index in indices if types[index] == name] for indices in groups)
         columns[f"group-accuracy/{name}"] = column(right[indices].min() == 1 for indices in of_type)
@@ -233,7 +405,7 @@ def _prefix(right: Floats) -> int:
     return int(np.cumprod(right == 1).sum())
 
 
-def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[str, ScoreColumn]:
+def score_permuted(answers: Sequence[Answer | None], scoring: Scoring[QuestionItems]) -> dict[str, ScoreColumn]:
     """Return how answers hold when the options are shown in other orders, given in the files `Scoring.permuted`.
 
     Returns:
@@ -258,10 +430,10 @@ def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[s
     }
 
 
-def _read_permuted(path: Path, scoring: Scoring) -> Iterator[Answer | None]:
+def _read_permuted(path: Path, scoring: Scoring[QuestionItems]) -> Iterator[Answer | None]:
     found = read_answers(path, scoring.items.questions, scoring.rules, must_show=True)
     matched = match_predictions(str(path), found.answers, scoring.items.ids, scoring.rule, noun="answer")
     yield from matched.values
 
 
-TASK: EvaluationTask = QuestionsTask()
+TASK = QuestionsTask()

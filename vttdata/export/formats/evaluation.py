@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.export.documents import choose_task, read_documents, require_documents
+from vttdata.export.documents import choose_task, read_documents
 from vttdata.export.evaluation_tables import item_of, queries_of
 from vttdata.export.files import JsonList, as_json, text_file
 from vttdata.export.format import ExportRequest, Format, Written
@@ -109,15 +109,14 @@ def write_evaluation(request: ExportRequest) -> Written:
 
 
 def _write_pairs(request: ExportRequest, config: str, split: str) -> list[str]:
-    texts = ("caption", "foil") if config == "foils" else ("captions", "foils")
     with (
         text_file(request.folder / "items.jsonl") as items,
         text_file(request.folder / "scores.jsonl") as scores,
     ):
-        for name, row in request.dataset.pairs(config, split):
-            true, foil = (row[text] for text in texts)
-            items.write(as_json({"foil_id": name, "video_id": row["video_id"], "true": true, "foil": foil}) + "\n")
-            scores.write(as_json({"foil_id": name, "true_score": None, "foil_score": None}) + "\n")
+        for pair in request.dataset.pairs(config, split):
+            texts = {"true": pair.row[pair.true_column], "foil": pair.row[pair.foil_column]}
+            items.write(as_json({"foil_id": pair.name, "video_id": pair.row["video_id"], **texts}) + "\n")
+            scores.write(as_json({"foil_id": pair.name, "true_score": None, "foil_score": None}) + "\n")
     return []
 
 
@@ -160,7 +159,7 @@ def _write_questions(request: ExportRequest, config: str, split: str) -> list[st
         text_file(request.folder / "items.jsonl") as items,
         text_file(request.folder / "answers.jsonl") as answers,
     ):
-        for document in require_documents(request, task, read_documents(request, task)):
+        for document in read_documents(request, task):
             items.write(as_json(to_row(document)) + "\n")
             answers.write(as_json({"question_id": document.name, "free_text": None}) + "\n")
     return []

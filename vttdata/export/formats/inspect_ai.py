@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from vttdata.export.documents import choose_task, left_out_notes, write_documents
+from vttdata.export.documents import choose_task, write_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 
@@ -51,7 +51,7 @@ def write_inspect_ai(request: ExportRequest) -> Written:
     with text_file(request.folder / "task.py") as stream:
         stream.write(_TASK.format(name=task.name))
     usage = _USAGE.format(dataset=task.dataset, options=task.evaluate_options)
-    return Written(usage, left_out_notes(request, task, len(documents)))
+    return Written(usage, task.documents.left_out(request, task, len(documents)))
 
 
 FORMAT = Format(write_inspect_ai, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)
