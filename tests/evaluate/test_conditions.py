@@ -19,9 +19,10 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conditions import estimate_gains, find_models, find_needing
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import Items, read_foil_pairs
+from vttdata.evaluate.items import Items
 from vttdata.evaluate.report import Estimate
 from vttdata.evaluate.task import load_evaluation_task
+from vttdata.evaluate.tasks.foils import read_foil_pairs
 from vttdata.statistics.scores import ColumnScores
 
 # Their datasets are built.
@@ -104,7 +105,15 @@ def test_gain_over_the_best_frame_has_the_least_ends_of_all_frames() -> None:
     rng = np.random.default_rng(3)
     sources = np.repeat(np.arange(7), [1, 2, 3, 4, 1, 2, 3])
     ids = [str(n) for n in range(len(sources))]
-    items = Items("d", "1", "questions", "test", ids, sources, [f"s{n}" for n in range(7)], [None] * len(ids), ())
+    items = Items(
+        dataset="d",
+        version="1",
+        config="questions",
+        split="test",
+        ids=ids,
+        sources=sources,
+        source_ids=[f"s{n}" for n in range(7)],
+    )
     values = {name: rng.integers(0, 2, len(ids)).astype(float) for name in ("text", "first", "random", "muted", "all")}
     columns = {name: ScoreColumn(ColumnScores.from_means(right), np.arange(len(ids))) for name, right in values.items()}
 

@@ -16,8 +16,8 @@ from tests.helpers.leaking_dataset import TEST, captions_of, write_leaking_datas
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
-from vttdata.evaluate.items import digest_of, read_clips, read_foil_pairs
-from vttdata.evaluate.tasks.foils import score_pairs
+from vttdata.evaluate.items import digest_of, read_clips
+from vttdata.evaluate.tasks.foils import read_foil_pairs, score_pairs
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.records import Caption, Clip, Source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import UPLOADED, I, Items
+from vttdata.evaluate.items import UPLOADED, Items, ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
 from vttdata.evaluate.predictions import ItemCounts, MatchRule, Missing, Unknown, read_relevance, read_strict_json
 from vttdata.evaluate.report import Difference, Evaluation, MetricScores
@@ -186,11 +186,11 @@ def evaluate(
 def prepare_scoring(
     task: str,
     folder: Path,
-    items: I,
+    items: ItemsT,
     metrics: Sequence[str],
     settings: EvaluationSettings,
     unavailable: dict[str, str],
-) -> Scoring[I]:
+) -> Scoring[ItemsT]:
     """Return what predictions are scored with; metrics that cannot be computed are put into `unavailable`."""
     cache, languages = settings.cache or builds_folder() / ".metrics", items.languages
     tokenizer = settings.tokenizer or choose_tokenizer(languages)
@@ -274,8 +274,8 @@ def _compare(
     columns: Mapping[str, ScoreColumn],
     scores: Mapping[str, MetricScores],
     signature: str,
-    task: EvaluationTask[I],
-    scoring: Scoring[I],
+    task: EvaluationTask[ItemsT],
+    scoring: Scoring[ItemsT],
     estimator: Estimator,
 ) -> tuple[dict[str, Difference], list[str]]:
     """Compare with another system's predictions or report; also return what a reader of the differences should know.

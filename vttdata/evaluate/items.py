@@ -90,7 +90,7 @@ class Items:
         return {}
 
 
-I = TypeVar("I", bound=Items)
+ItemsT = TypeVar("ItemsT", bound=Items)
 """Items of a task."""
 
 

@@ -27,7 +27,7 @@ from vttdata.evaluate.conditions import (
     score_predictions,
 )
 from vttdata.evaluate.evaluation import EvaluationSettings
-from vttdata.evaluate.items import I
+from vttdata.evaluate.items import ItemsT
 from vttdata.evaluate.task import ObservedTask, Scoring, TextChoice, guess_task, load_evaluation_task
 from vttdata.generate.blind.learning import choice_regression, sparse_matrix
 from vttdata.generate.blind.trial import ENSEMBLE
@@ -140,7 +140,7 @@ class _Trial(NamedTuple):
     fold: int
 
 
-def _predict(task: ObservedTask[I], scoring: Scoring[I], vectors: Mapping[str, Floats]) -> Any:
+def _predict(task: ObservedTask[ItemsT], scoring: Scoring[ItemsT], vectors: Mapping[str, Floats]) -> Any:
     """Return predictions from what is seen of each clip, in the form that the task scores; None of other clips."""
     items = scoring.items
     clips, clip_ids = {video_id: number for number, video_id in enumerate(vectors)}, items.clip_ids

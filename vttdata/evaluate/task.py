@@ -16,7 +16,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import I, ItemTexts
+from vttdata.evaluate.items import ItemsT, ItemTexts
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
 from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
 from vttdata.evaluate.tasks import TASKS
@@ -64,7 +64,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Scoring(Generic[I]):
+class Scoring(Generic[ItemsT]):
     """What predictions are matched and scored with.
 
     Fields:
@@ -83,14 +83,14 @@ class Scoring(Generic[I]):
     """
 
     task: str
-    items: I
+    items: ItemsT
     metrics: Sequence[CaptioningMetric]
     rule: MatchRule
     tokenizer: str
     cache: Path
     relevance: Mapping[str, Mapping[str, float]] | None
     inputs: MetricInputs
-    setting: Setting[I]
+    setting: Setting[ItemsT]
     rules: str = DEFAULT_RULES
     permuted: Sequence[Path] = ()
     clean: bool = False
@@ -120,7 +120,7 @@ class TextChoice:
     right: int
 
 
-class EvaluationTask(ABC, Generic[I]):
+class EvaluationTask(ABC, Generic[ItemsT]):
     """What is predicted about items, how it is scored, and whatever else differs by task.
 
     Attributes:
@@ -129,7 +129,7 @@ class EvaluationTask(ABC, Generic[I]):
             come from itself.
         options: those of `OPTIONS` that the task has.
         headline: column by which conditions are compared unless another one is named; None without such a one.
-        solves_items: whether a value of 1 says that an item is solved, so that those which need the video can be listed.
+        solves_items: whether a value of 1 solves an item, so that the items which need the video can be listed.
         observed_as: task that the built-in observers do in place of this one; None for this one.
     """
 
@@ -145,7 +145,7 @@ class EvaluationTask(ABC, Generic[I]):
         return False
 
     @abstractmethod
-    def read_items(self, dataset: Path, *, config: str, split: str | None) -> I:
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> ItemsT:
         """Read the items of a split, ``test`` or the only one by default.
 
         Raises:
@@ -153,7 +153,7 @@ class EvaluationTask(ABC, Generic[I]):
         """
 
     @abstractmethod
-    def read_predictions(self, path: Path, scoring: Scoring[I]) -> Any:
+    def read_predictions(self, path: Path, scoring: Scoring[ItemsT]) -> Any:
         """Read predictions, in the form that `score` takes.
 
         Raises:
@@ -161,14 +161,14 @@ class EvaluationTask(ABC, Generic[I]):
         """
 
     @abstractmethod
-    def score(self, predictions: Any, scoring: Scoring[I]) -> Scored:
+    def score(self, predictions: Any, scoring: Scoring[ItemsT]) -> Scored:
         """Score predictions that `read_predictions` returned.
 
         Raises:
             VttdataError: if nothing can be scored.
         """
 
-    def from_baseline(self, name: str, scoring: Scoring[I]) -> Scored:
+    def from_baseline(self, name: str, scoring: Scoring[ItemsT]) -> Scored:
         """Compute and score the predictions of a baseline.
 
         Raises:
@@ -176,7 +176,7 @@ class EvaluationTask(ABC, Generic[I]):
         """
         return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
 
-    def score_people(self, scored: Scored, scoring: Scoring[I]) -> Mapping[tuple[str, str], ScoreColumn]:  # noqa: ARG002
+    def score_people(self, scored: Scored, scoring: Scoring[ItemsT]) -> Mapping[tuple[str, str], ScoreColumn]:  # noqa: ARG002
         """Score what people wrote beside the predictions, for the option ``human``.
 
         Returns:
@@ -195,12 +195,12 @@ class EvaluationTask(ABC, Generic[I]):
         """Return the id and the text of each prediction; nothing where predictions are no texts."""
         return ()
 
-    def guessing(self, items: I, metric: str) -> Sequence[float] | None:  # noqa: ARG002
+    def guessing(self, items: ItemsT, metric: str) -> Sequence[float] | None:  # noqa: ARG002
         """Return how often guessing solves each item, by a column; None where that is not known."""
         return None
 
 
-class ObservedTask(EvaluationTask[I]):
+class ObservedTask(EvaluationTask[ItemsT]):
     """Task that observers do by choosing between texts about a clip, see `vttdata.evaluate.observers`.
 
     `needs_all` says that predictions for some of the items cannot be scored.
@@ -210,18 +210,18 @@ class ObservedTask(EvaluationTask[I]):
 
     @abstractmethod
     def list_choices(
-        self, scoring: Scoring[I], present: Sequence[int]
+        self, scoring: Scoring[ItemsT], present: Sequence[int]
     ) -> tuple[Sequence[Sequence[str]], Sequence[TextChoice]]:
         """Return the words of texts, and for each item that is present those of which an observer chooses one."""
 
     @abstractmethod
     def from_text_scores(
-        self, scoring: Scoring[I], present: Sequence[int], choices: Sequence[TextChoice], scores: Sequence[Floats]
+        self, scoring: Scoring[ItemsT], present: Sequence[int], choices: Sequence[TextChoice], scores: Sequence[Floats]
     ) -> Any:
-        """Return predictions, in the form that `score` takes, from an observer's scores of all texts for each choice."""
+        """Return predictions, as `score` takes them, from an observer's scores of all texts for each choice."""
 
     @abstractmethod
-    def solve_blindly(self, items: I) -> Floats | None:
+    def solve_blindly(self, items: ItemsT) -> Floats | None:
         """Return how far the ensemble of blind attackers is right on each item, 0..1; None where nothing is chosen.
 
         Raises:
@@ -229,7 +229,7 @@ class ObservedTask(EvaluationTask[I]):
         """
 
 
-class ExportedTask(EvaluationTask[I]):
+class ExportedTask(EvaluationTask[ItemsT]):
     """Task that is exported for harnesses, see `vttdata.evaluate.harness`.
 
     `sample_column` is the column of a single answer, for harnesses that show one.
@@ -238,7 +238,7 @@ class ExportedTask(EvaluationTask[I]):
     sample_column: str
 
     @abstractmethod
-    def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> I:
+    def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> ItemsT:
         """Return exported documents as items; `about` are the fields of `Items` that have no default."""
 
     @abstractmethod
@@ -246,7 +246,7 @@ class ExportedTask(EvaluationTask[I]):
         """Return what a harness logs of the answer to a document beside its id."""
 
     @abstractmethod
-    def read_logged(self, items: I, logged: Sequence[Mapping[str, str]]) -> list[Any]:
+    def read_logged(self, items: ItemsT, logged: Sequence[Mapping[str, str]]) -> list[Any]:
         """Return the predictions of logged answers to all items, as `Matched` has them."""
 
 

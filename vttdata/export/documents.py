@@ -101,12 +101,13 @@ class Document(ABC):
         """A right answer: the letter of the option, or a text."""
 
     @staticmethod
-    def check(dataset: DatasetReader, config: str) -> None:  # noqa: ARG004
+    def check(dataset: DatasetReader, config: str) -> None:
         """Check that a configuration has items of this kind.
 
         Raises:
             VttdataError: if it has none.
         """
+        dataset.splits(config)
 
     @staticmethod
     @abstractmethod

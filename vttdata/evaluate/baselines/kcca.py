@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from vttdata.evaluate.baseline import Baseline, Setting, word_vectors
-from vttdata.evaluate.items import ClipItems
 from vttdata.evaluate.canonical_correlation import KernelView, correlate_views, try_settings
+from vttdata.evaluate.items import ClipItems
 from vttdata.statistics.arrays import Floats
 
 REGULARISATIONS = (0.01, 0.1, 0.5, 1.0, 5.0)

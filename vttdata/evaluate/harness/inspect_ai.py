@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from inspect_ai.solver import TaskState, generate
 from vttdata.evaluate.harness.scoring import load_task, log_answer, score_logged
 from vttdata.export.documents import HarnessTask, load_documents, load_exported_task
 from vttdata.export.lmms_eval_utils import find_shown, is_pictures
+from vttdata.json_types import JsonObject
 from vttdata.text.questions import letters
 
 # What inspect_ai calls the formats of videos; others are given to a model as MP4, which reads what is inside.
@@ -40,7 +40,7 @@ def make_task(folder: Path) -> Task:
     )
 
 
-def _sample(task: HarnessTask, document: Mapping[str, Any], shown: list[str]) -> Sample:
+def _sample(task: HarnessTask, document: JsonObject, shown: list[str]) -> Sample:
     content: list[Any] = [
         ContentImage(image=path)
         if is_pictures([path])
@@ -87,7 +87,7 @@ def vttdata_scorer(folder: str) -> Scorer:
     return score
 
 
-def _by_id(folder: str) -> dict[str, Mapping[str, Any]]:
+def _by_id(folder: str) -> dict[str, JsonObject]:
     column = load_exported_task(Path(folder)).documents.id_column
-    documents: Sequence[Mapping[str, Any]] = load_documents(Path(folder))
+    documents = load_documents(Path(folder))
     return {str(document[column]): document for document in documents}

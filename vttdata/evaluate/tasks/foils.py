@@ -105,21 +105,16 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
         [pair.name for pair in pairs],
         [row["video_id"] for row in rows],
     )
-    texts = {"table": table, "truths": [pair.true for pair in pairs], "foils": [pair.foil for pair in pairs]}
-    if table == TABLES[0]:
-        return FoilPairs(
-            **about,
-            **texts,
-            categories=[row["supercategory"] for row in rows],
-            references=[[row["references"]] for row in rows],
-            other_split=other_splits(dataset, table, split, "foil_id"),
-        )
+    is_captions = table == TABLES[0]
     return FoilPairs(
         **about,
-        **texts,
-        categories=[None] * len(rows),
-        references=[_select_for_each(row) for row in rows],
-        text_spans=[list(zip(row["starts"], row["ends"], strict=True)) for row in rows],
+        table=table,
+        truths=[pair.true for pair in pairs],
+        foils=[pair.foil for pair in pairs],
+        references=[[row["references"]] if is_captions else _select_for_each(row) for row in rows],
+        text_spans=[] if is_captions else [list(zip(row["starts"], row["ends"], strict=True)) for row in rows],
+        categories=[row["supercategory"] if is_captions else None for row in rows],
+        other_split=other_splits(dataset, table, split, "foil_id") if is_captions else {},
     )
 
 
@@ -279,7 +274,7 @@ def score_by_metric(metric: CaptioningMetric, items: FoilPairs) -> dict[str, lis
         VttdataError: if a pair has no references, or the metric cannot be computed.
     """
     lengths = [len(texts) for texts in items.truths]
-    references, videos = (list(chain.from_iterable(each)) for each in (items.references, items.videos))
+    references, videos = list(chain.from_iterable(items.references)), list(chain.from_iterable(items.videos))
     truths, foils = (
         metric.score_videos([text for texts in side for text in texts], references, videos)
         for side in (items.truths, items.foils)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,11 @@ from vttdata.evaluate.items import (
     Items,
     ItemTexts,
     describe_items,
+    number_or_nan,
     other_splits,
     read_item_rows,
     read_protocol,
     select_listed,
-    number_or_nan,
 )
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, TextChoice
@@ -44,7 +44,6 @@ from vttdata.export.reader import DatasetReader
 from vttdata.generate.blind.questions import MultipleChoice, audit_questions, find_floor, question_sentence
 from vttdata.generate.blind.words import lower_words
 from vttdata.json_types import JsonObject, Row
-from vttdata.records import VideoQuestion
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores
 from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, find_shared_types, fold_text, letters
@@ -109,12 +108,17 @@ def _question_items(
     about: JsonObject, rows: Sequence[Row], *, other_split: dict[str, str] | None = None
 ) -> QuestionItems:
     """Return rows of questions as items; `about` are the fields of `Items` that have no default."""
-    facts = [name for each in fields(VideoQuestion) if (name := each.name) not in ("options", "labels")]
     questions = [
         QuestionItem(
-            **{name: row.get(name) for name in facts},
-            options=tuple(row["options"]),
-            labels=tuple(row["labels"]),
+            row["question_id"],
+            row["video_id"],
+            row["kind"],
+            row["question"],
+            tuple(row["options"]),
+            tuple(row["labels"]),
+            row["answer"],
+            group=row["group"],
+            type=row["type"],
             blind=number_or_nan(row["blind"]),
         )
         for row in rows

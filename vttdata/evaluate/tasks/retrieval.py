@@ -100,7 +100,7 @@ class RetrievalTask(ObservedTask[ClipItems]):
     def list_choices(
         self, scoring: Scoring[ClipItems], present: Sequence[int]
     ) -> tuple[Sequence[Sequence[str]], Sequence[TextChoice]]:
-        """Return the words of the first captions; each clip has its own one, and some of other sources that are drawn."""
+        """Return the words of first captions; each clip has its own one, and drawn ones of other sources."""
         items, choices = scoring.items, []
         for index in present:
             others = [other for other in present if items.sources[other] != items.sources[index]]
@@ -120,7 +120,7 @@ class RetrievalTask(ObservedTask[ClipItems]):
         ids = scoring.items.ids
         return RetrievalPredictions("observer", Similarity(np.column_stack(scores), ids, ids))
 
-    def solve_blindly(self, items: ClipItems) -> None:  # noqa: ARG002
+    def solve_blindly(self, items: ClipItems) -> None:
         """Return None: blind attackers rank no clips."""
 
 
