@@ -253,7 +253,9 @@ def test_a_list_of_items_is_a_protocol_with_a_digest(
     evaluate(capsys, many_questions, "--conditions", folder, "--out", tmp_path / "out")
     protocol = tmp_path / "out/items-needing-video.json"
     answers = folder / "m0/all.jsonl"
-    report = evaluate(capsys, many_questions, answers, "--config", protocol, "--unknown", "ignore")
+    page = tmp_path / "page.html"
+    report = evaluate(capsys, many_questions, answers, "--config", protocol, "--unknown", "ignore", "--page", page)
+    assert "right: a cat" in page.read_text()
     score = report["scores"]["accuracy"]["all"]  # type: ignore[index]
     assert (score["score"], score["items"]) == (1, MANY - 4)
     assert f"config:items-needing-video@{json.loads(protocol.read_text())['digest'][:12]}" in str(report["signature"])
@@ -331,6 +333,11 @@ def test_a_protocol_may_list_pairs(tmp_path: Path) -> None:
     assert (found.ids, found.config) == (chosen, protocol.label)
     kept = {name: truth for name, truth in zip(every.ids, every.truths, strict=True) if name in chosen}
     assert dict(zip(found.ids, found.truths, strict=True)) == kept
+    scores = tmp_path / "scores.csv"
+    scores.write_text("foil_id,true_score,foil_score\n" + "".join(f"{name},2,1\n" for name in chosen))
+    page = ["--page", str(tmp_path / "page.html")]
+    assert main(["evaluate", str(folder), str(scores), "--config", str(tmp_path / "p.json"), *page]) == 0
+    assert "a cat runs 0" in (tmp_path / "page.html").read_text()
     for splits, words in (({every.split: ["nothing"]}, "'nothing'"), ({"other": chosen}, every.split)):
         Protocol("p", splits).write(tmp_path / "p.json")
         with pytest.raises(VttdataError) as caught:

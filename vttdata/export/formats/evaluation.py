@@ -95,9 +95,7 @@ def write_evaluation(request: ExportRequest) -> Written:
         VttdataError: if no clip of the split has a human caption, or the configuration has no items.
     """
     dataset = request.dataset
-    config = request.config or next(
-        (name for name in ("foils", "moments", "questions") if name in dataset.configs), "clips"
-    )
+    config = request.config or next((name for name in _WRITERS if name in dataset.configs), "clips")
     table = config.partition("/")[0]
     write, usage = _WRITERS.get(table, (_write_clips, _USAGE_OF_CLIPS))
     if write is _write_clips:
@@ -188,8 +186,8 @@ def _write_moments(request: ExportRequest, config: str, split: str) -> list[str]
 _WRITERS: Mapping[str, tuple[Callable[[ExportRequest, str, str], list[str]], str]] = {
     "foils": (_write_pairs, _USAGE_OF_PAIRS),
     "paragraphs": (_write_pairs, _USAGE_OF_PAIRS),
-    "questions": (_write_questions, _USAGE_OF_QUESTIONS),
     "moments": (_write_moments, _USAGE_OF_MOMENTS),
+    "questions": (_write_questions, _USAGE_OF_QUESTIONS),
 }
 _DEFAULTS = ("clips", "foils", "questions", "moments")
 FORMAT = Format(write_evaluation, RULES, any_config=True, takes_stimuli=True)

@@ -124,7 +124,7 @@ def write_mteb(request: ExportRequest) -> Written:
     Raises:
         VttdataError: if a split has no clip with a human caption, or no question.
     """
-    if request.clip_config.partition("/")[0] == "questions":
+    if request.clip_config.partition("/")[0] in QuestionDocument.tables:
         return _write_questions(request)
     dataset, folder, config = request.dataset, request.folder, request.clip_config
     dataset.require_captions(config)
