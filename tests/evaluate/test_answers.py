@@ -21,22 +21,23 @@ import builders.nextqa
 import builders.tempcompass
 from tests.evaluate.model_answers import ANSWERS, QUESTIONS
 from vttdata.annotations import Annotations
+from vttdata.dataset.questions import StoredQuestion
 from vttdata.errors import VttdataError
-from vttdata.evaluate.answers import RULES, Answer, QuestionItem, read_answers, read_free_text
+from vttdata.evaluate.answers import RULES, Answer, read_answers, read_free_text
 from vttdata.text.questions import letters
 
 ANIMALS = ("a cat", "a dog", "a bird")
 
 
-def asked(number: int = 0, options: Sequence[str] = ANIMALS, answer: int = 0, **changes: Any) -> QuestionItem:
+def asked(number: int = 0, options: Sequence[str] = ANIMALS, answer: int = 0, **changes: Any) -> StoredQuestion:
     known = {"kind": "multiple_choice", "question": f"what is {number}?", "labels": letters(len(options))} | changes
     names = f"q{number}", f"v{number}"
-    return QuestionItem(*names, known["kind"], known["question"], tuple(options), tuple(known["labels"]), answer)
+    return StoredQuestion(*names, known["kind"], known["question"], tuple(options), tuple(known["labels"]), answer)
 
 
-def asked_of(official: Annotations) -> dict[str, QuestionItem]:
+def asked_of(official: Annotations) -> dict[str, StoredQuestion]:
     return {
-        each.question_id: QuestionItem(*(getattr(each, field.name) for field in fields(each)))
+        each.question_id: StoredQuestion(*(getattr(each, field.name) for field in fields(each)))
         for each in official.questions
     }
 
@@ -46,7 +47,7 @@ def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-def named(path: Path, questions: Sequence[QuestionItem], rules: str = "standard-1") -> list[frozenset[int] | None]:
+def named(path: Path, questions: Sequence[StoredQuestion], rules: str = "standard-1") -> list[frozenset[int] | None]:
     return [answer.named for _, answer in read_answers(path, questions, rules).answers]
 
 
@@ -287,7 +288,7 @@ def test_facts_beside_the_answers_of_eventhallusion_are_no_answers(tmp_path: Pat
 def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, str]]) -> None:
     # Both subsets ask the same about the same videos.
     subsets, parts = ("external_factual", "external_nonfactual"), {"basic": "yes", "hallucination": "no"}
-    questions: dict[str, QuestionItem] = {}
+    questions: dict[str, StoredQuestion] = {}
     official = []
     with tempfile.TemporaryDirectory() as folder:
         for subset in subsets:
@@ -297,7 +298,7 @@ def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, s
                 for (part, answer), text in zip(parts.items(), texts, strict=True):
                     name, asks = f"{subset}/{number}/{part}", f"is it {part}?"
                     known = (name, f"v{number}", "yes_no", asks, ("yes", "no"), letters(2))
-                    questions[name] = QuestionItem(*known, ["yes", "no"].index(answer))
+                    questions[name] = StoredQuestion(*known, ["yes", "no"].index(answer))
                     pair[part] = {"video": f"v{number}.mp4", "question": asks, "answer": answer, "predict": text}
                     official.append((name, bool(re.search(rf"\b({answer})\b", text, re.IGNORECASE))))
                 pairs.append(pair)

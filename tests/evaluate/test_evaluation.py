@@ -300,7 +300,7 @@ def test_protocol_is_scored_on_its_own_clips(dataset: Path, predictions: Write) 
     report = evaluate(
         dataset, predictions(), **(QUICK | {"settings": EvaluationSettings(draws=50, config="two", unknown="ignore")})
     )
-    assert (report.items.expected, report.items.unknown, list(report.item_ids)) == (2, 4, ["t5", "t2"])
+    assert (report.items.expected, report.items.unknown, list(report.item_set.ids)) == (2, 4, ["t5", "t2"])
 
 
 def test_retrieval_is_guessed_from_the_file(dataset: Path, tmp_path: Path) -> None:

@@ -63,10 +63,8 @@ def test_name_of_a_file_tells_its_task(dataset: Path, file: str, task: str) -> N
 
 
 def test_function_is_public_in_its_package_and_imported_on_first_use() -> None:
-    program = (
-        "import sys, vttdata.evaluate; print('numpy' in sys.modules); from vttdata.evaluate import evaluate as e; "
-    )
-    program += "print(e is vttdata.evaluate.evaluation.evaluate)"
+    program = "import sys, vttdata.evaluate; print('numpy' in sys.modules); "
+    program += "from vttdata.evaluate import evaluate; print(evaluate is vttdata.evaluate.evaluation.evaluate)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["False", "True"]
 

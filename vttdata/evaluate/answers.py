@@ -19,22 +19,20 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from vttdata.dataset.questions import Named, StoredQuestion
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.evaluate.predictions import OUTPUT_COLUMNS, read_strict_json
 from vttdata.files.tables import READ_SUFFIXES, fold_name, number_or_nan, read_table, unfold_table
 from vttdata.ids import find_video_id
 from vttdata.json_types import JsonObject, Row
-from vttdata.records import VideoQuestion
 from vttdata.text.questions import (
     COLUMNS,
     OPTION_COLUMN,
-    Choices,
     decide_answers,
     find_label,
     find_text,
     fold_text,
-    kind_of,
     lettered_options,
     letters,
     name_video,
@@ -44,9 +42,6 @@ from vttdata.text.questions import (
     split_option_lines,
 )
 from vttdata.text.statements import find_statement
-
-Named = frozenset[int]
-"""Options that an answer names; an answer that is understood and names none of them is empty."""
 
 _NONE: Named = frozenset()
 _IDS = ("question_id", "qid", "q_uid", "id")
@@ -71,28 +66,6 @@ _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionItem(VideoQuestion):
-    """Question that answers are read for; `blind` is how far the blind attackers together answer it, NaN if untried."""
-
-    blind: float = math.nan
-
-    @property
-    def choices(self) -> Choices:
-        """Options with their labels."""
-        return Choices(self.options, self.labels)
-
-    @property
-    def right(self) -> Named:
-        """The right option and those of the same text, which some published questions have."""
-        return self.choices.copies(self.answer)
-
-    @property
-    def is_yes_no(self) -> bool:
-        """Whether the options are yes and no."""
-        return kind_of(self.options) == "yes_no"
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """Answer of a system to a question.
 
@@ -113,14 +86,14 @@ class Answer:
         """Whether a rule understands it, or a judge has rated it."""
         return self.named is not None or self.rating is not None
 
-    def score(self, asked: QuestionItem) -> float:
+    def score(self, asked: StoredQuestion) -> float:
         """Return how far it is right, 0..1; a copy of the right option counts as it does."""
         if self.rating is not None:
             return self.rating
         return min(1.0, self.credit * len(asked.right & (self.named or _NONE)))
 
 
-def read_standard(text: str, asked: QuestionItem) -> Named | None:
+def read_standard(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``standard-1``.
 
     Of yes and no, the first word. Else, in this order: the whole answer is the text of an option; its letter or label,
@@ -144,7 +117,7 @@ def read_standard(text: str, asked: QuestionItem) -> Named | None:
     return _by_letter(found[0][1], asked) if is_clear else None
 
 
-def read_tempcompass(text: str, asked: QuestionItem) -> Named | None:
+def read_tempcompass(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``tempcompass-1``, those of TempCompass' official scripts before a judge is asked.
 
     Of multiple choice: a letter of A to D alone, or with ``.`` or ``)`` at the beginning. Of yes and no: the beginning,
@@ -167,12 +140,12 @@ def read_tempcompass(text: str, asked: QuestionItem) -> Named | None:
     return None
 
 
-def read_tempcompass_stripped(text: str, asked: QuestionItem) -> Named | None:
+def read_tempcompass_stripped(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``tempcompass-2``, those of the scripts as of April 2025: no spaces count."""
     return read_tempcompass(text.rstrip(), asked)
 
 
-def read_first_word(text: str, asked: QuestionItem) -> Named | None:
+def read_first_word(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``first-word-1``: its first word is yes or no, or the letter of an option."""
     word = next(iter(re.findall(r"\w+", text)), "")
     if asked.is_yes_no:
@@ -180,7 +153,7 @@ def read_first_word(text: str, asked: QuestionItem) -> Named | None:
     return _by_letter(word.upper(), asked) if len(word) == 1 and word.upper() in letters(10) else None
 
 
-def read_videohallucer(text: str, asked: QuestionItem) -> Named | None:
+def read_videohallucer(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``videohallucer-1``: ``yes`` or ``no`` as a word anywhere.
 
     As in VideoHallucer's script, an answer with both is right for both. Other questions are read as by ``standard-1``.
@@ -190,12 +163,12 @@ def read_videohallucer(text: str, asked: QuestionItem) -> Named | None:
     return frozenset(index for index, word in _yes_no(asked) if re.search(rf"\b{word}\b", text.lower())) or None
 
 
-def read_statement(text: str, asked: QuestionItem) -> Named | None:
+def read_statement(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``standard-2``: what it states last; see `vttdata.text.statements`."""
     return find_statement(text, asked.choices)
 
 
-Rule = Callable[[str, QuestionItem], Named | None]
+Rule = Callable[[str, StoredQuestion], Named | None]
 
 RULES: Mapping[str, Rule] = {
     "standard-2": read_statement,
@@ -221,11 +194,11 @@ def load_rules(name: str) -> Rule:
     return RULES[name]
 
 
-def _yes_no(asked: QuestionItem) -> list[tuple[int, str]]:
+def _yes_no(asked: StoredQuestion) -> list[tuple[int, str]]:
     return [(index, fold_text(option)) for index, option in enumerate(asked.options)]
 
 
-def _by_letter(letter: str, asked: QuestionItem) -> Named:
+def _by_letter(letter: str, asked: StoredQuestion) -> Named:
     """Return the option with a letter, or nothing for one beyond the options."""
     index = ascii_uppercase.index(letter)
     return frozenset({index}) if index < len(asked.options) else _NONE
@@ -243,7 +216,7 @@ class _Given(NamedTuple):
 
     location: str
     cells: Row
-    asked: QuestionItem | None
+    asked: StoredQuestion | None
     name: str
 
     @property
@@ -252,7 +225,9 @@ class _Given(NamedTuple):
         return next((name for name in (*_PREDICTIONS, *_STATED, *_ANSWERS) if name in self.cells), None)
 
 
-def read_answers(path: Path, questions: Sequence[QuestionItem], rules: str, *, must_show: bool = False) -> ReadAnswers:
+def read_answers(
+    path: Path, questions: Sequence[StoredQuestion], rules: str, *, must_show: bool = False
+) -> ReadAnswers:
     """Read the answers to questions.
 
     Args:
@@ -391,11 +366,11 @@ class _QuestionFinder:
     a folder, as ``temporal/0/basic``, about those whose folder the name of the file has, as ``temporal_MODEL.json``.
     """
 
-    def __init__(self, questions: Sequence[QuestionItem], file: str) -> None:
+    def __init__(self, questions: Sequence[StoredQuestion], file: str) -> None:
         self._file = file
         self._by_id = {asked.question_id: asked for asked in questions}
-        self._by_text: dict[tuple[str, str], list[QuestionItem]] = defaultdict(list)
-        self._by_video: dict[str, list[QuestionItem]] = defaultdict(list)
+        self._by_text: dict[tuple[str, str], list[StoredQuestion]] = defaultdict(list)
+        self._by_video: dict[str, list[StoredQuestion]] = defaultdict(list)
         for asked in questions:
             named = "".join(f"{label}{text}" for label, text in zip(asked.labels, asked.options, strict=True))
             for text in {_fold(asked.question), _fold(asked.question + named)}:
@@ -403,7 +378,7 @@ class _QuestionFinder:
             self._by_video[asked.video_id].append(asked)
         self._used: dict[tuple[str, str], int] = defaultdict(int)
 
-    def __call__(self, cells: Row, keys: tuple[str, ...]) -> tuple[QuestionItem | None, str]:
+    def __call__(self, cells: Row, keys: tuple[str, ...]) -> tuple[StoredQuestion | None, str]:
         """Return the question, None for an unknown one, and the id by which it is called."""
         stated = next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys))
         if stated in self._by_id:
@@ -490,13 +465,13 @@ def _read_answer(row: _Given, read: Rule, number: int | None) -> Answer:
     return dataclasses.replace(read_free_text(text, row.asked, read), rating=judged)
 
 
-def read_free_text(text: str, asked: QuestionItem, read: Rule) -> Answer:
+def read_free_text(text: str, asked: StoredQuestion, read: Rule) -> Answer:
     """Return an answer in a model's own words as a rule reads it."""
     text = _END.sub("", text)
     return Answer(read(text, asked) if text.strip() else None, text=text)
 
 
-def _stated_option(row: _Given, stated: str, asked: QuestionItem) -> Named | None:
+def _stated_option(row: _Given, stated: str, asked: StoredQuestion) -> Named | None:
     """Return the option in a column that says how it is written; None for an empty cell."""
     value, choices = row.cells[stated], asked.choices
     if value is None:
@@ -514,7 +489,7 @@ def _stated_option(row: _Given, stated: str, asked: QuestionItem) -> Named | Non
     return frozenset({index})
 
 
-def _best_scores(row: _Given, asked: QuestionItem, rating: float | None) -> Answer:
+def _best_scores(row: _Given, asked: StoredQuestion, rating: float | None) -> Answer:
     """Return the options with the highest score, which share one answer."""
     value = row.cells.get("scores")
     if isinstance(value, str):
@@ -582,7 +557,7 @@ def _shown_order(row: _Given) -> list[int] | None:
     raise VttdataError(f"{row.location}: the options are not those of the question {row.name[:80]!a}.")
 
 
-def _reorder(asked: QuestionItem, order: Sequence[int]) -> QuestionItem:
+def _reorder(asked: StoredQuestion, order: Sequence[int]) -> StoredQuestion:
     """Return a question whose options are shown in another order, under the labels of their places."""
     options = tuple(asked.options[index] for index in order)
     return dataclasses.replace(asked, options=options, answer=list(order).index(asked.answer))

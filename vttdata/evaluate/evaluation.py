@@ -178,8 +178,7 @@ def evaluate(
         not_understood=scored.not_understood,
         findings=findings,
         columns=columns,
-        item_ids=items.ids,
-        item_sources=[items.source_ids[source] for source in items.sources.tolist()],
+        item_set=items,
     )
 
 

@@ -7,9 +7,8 @@ Predictions are matched with exactly these; a report names them by a digest. Ite
 from __future__ import annotations
 
 import hashlib
-import math
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -17,17 +16,24 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol, is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import VideoSpan
 from vttdata.export.reader import CaptionCounts, DatasetReader
-from vttdata.json_types import JsonObject, Row
+from vttdata.files.tables import number_or_nan
+from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Integers
 
 UPLOADED = "uploaded"
 """Grouping of items by the year in which their source was uploaded."""
+
+
+class ItemTexts(NamedTuple):
+    """Clip of an item, and the texts with which its predictions are compared."""
+
+    video_id: str
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -89,6 +95,14 @@ class Items:
         """What else the signature of a report says of the items."""
         return {}
 
+    def show(self, index: int) -> Sequence[str]:  # noqa: ARG002
+        """Return the texts of an item for a page, by its place."""
+        return ()
+
+    def texts_of(self, index: int) -> ItemTexts:
+        """Return the clip of an item and its texts, by its place."""
+        return ItemTexts(self.clip_ids[index], self.show(index))
+
 
 ItemsT = TypeVar("ItemsT", bound=Items)
 """Items of a task."""
@@ -123,6 +137,10 @@ class ClipItems(Items):
         """Least and greatest number of references of a clip."""
         numbers = sorted({len(references) for references in self.references})
         return {"refs": f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else numbers[0]}
+
+    def show(self, index: int) -> Sequence[str]:
+        """Return the human captions of a clip."""
+        return self.references[index]
 
     @property
     def videos(self) -> list[VideoSpan]:
@@ -265,31 +283,6 @@ def select_listed(protocol: Protocol, split: str, known: Sequence[str]) -> set[s
             "is a protocol of another dataset or version."
         )
     return wanted
-
-
-class ItemTexts(NamedTuple):
-    """Video of an item, and the texts with which its predictions are compared."""
-
-    video_id: str
-    texts: Sequence[str]
-
-
-def read_clip_texts(folder: Path, config: str, ids: Collection[str]) -> dict[str, ItemTexts]:
-    """Return the human captions of clips by `video_id`."""
-    rows = read_item_rows(folder, config, ids, ("video_id", "captions"))
-    return {row["video_id"]: ItemTexts(row["video_id"], row["captions"] or ()) for row in rows}
-
-
-def read_item_rows(folder: Path, config: str, ids: Collection[str], columns: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of items of all splits, known by the first of the columns."""
-    tables: Mapping[str, Mapping[str, Sequence[Path]]] = read_layout(folder, needs=None).files
-    for files in (tables.get(config) or tables.get("clips", {})).values():
-        yield from (row for row in read_parquet_rows(files, columns) if row[columns[0]] in ids)
-
-
-def number_or_nan(value: float | None) -> float:
-    """Return a number, NaN where it is unknown."""
-    return math.nan if value is None else value
 
 
 def _category(value: Any, names: Sequence[str]) -> str | None:

@@ -155,7 +155,10 @@ def _predict(task: ObservedTask[ItemsT], scoring: Scoring[ItemsT], vectors: Mapp
     seen = _SCALE * (seen - seen.mean(axis=0)) / np.where(deviation > 1e-9, deviation, 1) * (deviation > 1e-9)
     shown = np.column_stack([np.ones(len(seen)), seen])
     words = sparse_matrix(dict.fromkeys(text, 1.0) for text in texts)
-    return task.from_text_scores(scoring, present, choices, _score_choices(words, shown, trials))
+    scores = _score_choices(words, shown, trials)
+    if not task.needs_all:
+        scores = [values[list(choice.texts)].round(9) for choice, values in zip(choices, scores, strict=True)]
+    return task.observe(scoring, dict(zip(present, scores, strict=True)))
 
 
 def _score_choices(words: sparse.csr_matrix, shown: Floats, trials: Sequence[_Trial]) -> list[Floats]:

@@ -16,7 +16,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import ItemsT, ItemTexts
+from vttdata.evaluate.items import ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
 from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
 from vttdata.evaluate.tasks import TASKS
@@ -99,6 +99,10 @@ class Scoring(Generic[ItemsT]):
     def complete(self) -> ItemCounts:
         """Counts of predictions for exactly the items."""
         return ItemCounts(len(self.items.ids), len(self.items.ids))
+
+    def match(self, predictions: Mapping[int, Any]) -> Matched:
+        """Return predictions by the index of their item as those for all items; None without one."""
+        return Matched([predictions.get(index) for index in range(len(self.items.ids))], self.complete)
 
     def predict(self, baseline: str) -> Any:
         """Return the predictions of a baseline, see `Baseline.predict`.
@@ -187,10 +191,6 @@ class EvaluationTask(ABC, Generic[ItemsT]):
         """
         return {}
 
-    @abstractmethod
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the texts of items for a page: id -> its video and what its predictions are compared with."""
-
     def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the id and the text of each prediction; nothing where predictions are no texts."""
         return ()
@@ -203,7 +203,7 @@ class EvaluationTask(ABC, Generic[ItemsT]):
 class ObservedTask(EvaluationTask[ItemsT]):
     """Task that observers do by choosing between texts about a clip, see `vttdata.evaluate.observers`.
 
-    `needs_all` says that predictions for some of the items cannot be scored.
+    `needs_all` says that all texts are ranked for each item, which takes all items.
     """
 
     needs_all: bool = False
@@ -215,10 +215,14 @@ class ObservedTask(EvaluationTask[ItemsT]):
         """Return the words of texts, and for each item that is present those of which an observer chooses one."""
 
     @abstractmethod
-    def from_text_scores(
-        self, scoring: Scoring[ItemsT], present: Sequence[int], choices: Sequence[TextChoice], scores: Sequence[Floats]
-    ) -> Any:
-        """Return predictions, as `score` takes them, from an observer's scores of all texts for each choice."""
+    def observe(self, scoring: Scoring[ItemsT], scores: Mapping[int, Floats]) -> Any:
+        """Return predictions, as `score` takes them, from an observer's scores.
+
+        Args:
+            scoring: what they will be scored with.
+            scores: index of an item that is present -> scores of the texts of its choice, or of all texts where
+                `needs_all`.
+        """
 
     @abstractmethod
     def solve_blindly(self, items: ItemsT) -> Floats | None:
@@ -256,7 +260,7 @@ def load_evaluation_task(name: str) -> EvaluationTask[Any]:
     Raises:
         VttdataError: if there is none of this name, or its module does not define `TASK`.
     """
-    return TASKS.load_definition(name, "TASK", EvaluationTask)
+    return TASKS.load_definition(name, "TASK", EvaluationTask)  # type: ignore[type-abstract] # none is made of it
 
 
 def guess_task(dataset: Path, predictions: Path | None, baseline: str | None) -> str:

@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from vttdata.errors import VttdataError, list_choices
+from vttdata.dataset.questions import StoredQuestion
+from vttdata.errors import VttdataError
 from vttdata.export.files import as_json, text_file
 from vttdata.export.format import ExportRequest
 from vttdata.export.reader import DatasetReader
 from vttdata.ids import digest
 from vttdata.json_types import JsonObject, Row
 from vttdata.records import to_row
-from vttdata.text.questions import find_shared_types, kind_of, letters
+from vttdata.text.questions import find_shared_types, letters
 
 CAPTION_PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
 _LETTER_PROMPT = "Answer with the letter of the right option only."
@@ -91,23 +92,14 @@ class Document(ABC):
         return str(getattr(self, self.id_column))
 
     @property
-    def choices(self) -> Sequence[str]:
+    def shown_options(self) -> Sequence[str]:
         """Options to choose from; none where the answer is a text."""
-        return ()
+        return getattr(self, "options", ())
 
     @property
     @abstractmethod
     def target(self) -> str:
         """A right answer: the letter of the option, or a text."""
-
-    @staticmethod
-    def check(dataset: DatasetReader, config: str) -> None:
-        """Check that a configuration has items of this kind.
-
-        Raises:
-            VttdataError: if it has none.
-        """
-        dataset.splits(config)
 
     @staticmethod
     @abstractmethod
@@ -117,11 +109,6 @@ class Document(ABC):
     @staticmethod
     def score_columns(documents: Sequence[Any]) -> list[str]:  # noqa: ARG004
         """Return the columns that vttdata computes in a harness, the first ones first; none where the harness does."""
-        return []
-
-    @staticmethod
-    def left_out(request: ExportRequest, task: HarnessTask, documents: int) -> list[str]:  # noqa: ARG004
-        """Return a sentence on the items that are no documents, of which there are a number."""
         return []
 
 
@@ -146,24 +133,14 @@ class ClipDocument(Document):
         return self.captions[0]
 
     @staticmethod
-    def check(dataset: DatasetReader, config: str) -> None:
-        """Check that a configuration has clips with captions."""
-        dataset.require_captions(config)
-
-    @staticmethod
     def read(request: ExportRequest, task: HarnessTask) -> Iterator[ClipDocument]:
         """Yield the clips that have a human caption."""
-        for clip, references, _ in request.dataset.references(task.config, task.split, request.folder, request.counts):
+        counts = request.counts
+        for clip, references, repeated in request.dataset.references(task.config, task.split, request.folder, counts):
+            counts.left_out += not references and not repeated
             if references:
                 texts = [reference.text for reference in references]
                 yield ClipDocument(clip["video_id"], clip["video"], clip["url"], clip["start"], clip["end"], texts)
-
-    @staticmethod
-    def left_out(request: ExportRequest, task: HarnessTask, documents: int) -> list[str]:
-        """Return a sentence on the clips without a human caption."""
-        ids = {row["video_id"] for row in request.dataset.rows(task.config, task.split, ["video_id"])}
-        left_out = len(ids) - documents
-        return [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
 
 
 class ChoiceDocument(Document):
@@ -171,13 +148,8 @@ class ChoiceDocument(Document):
 
     __slots__ = ()
 
-    options: list[str]
+    options: Sequence[str]
     answer: int
-
-    @property
-    def choices(self) -> Sequence[str]:
-        """Options to choose from."""
-        return self.options
 
     @property
     def target(self) -> str:
@@ -186,58 +158,32 @@ class ChoiceDocument(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionDocument(ChoiceDocument):
+class QuestionDocument(StoredQuestion, ChoiceDocument):
     """Question with its options and the index of the right one; `start` and `end` are seconds in the clip."""
 
     id_column: ClassVar[str] = "question_id"
     tables: ClassVar[Sequence[str]] = ("questions",)
 
-    question_id: str
-    video_id: str
-    video: str | None
-    url: str | None
-    start: float | None
-    end: float | None
-    kind: str
-    question: str
-    options: list[str]
-    labels: list[str]
-    answer: int
-    group: str | None
-    type: str | None
-    blind: float | None
-    prompt: str
-
-    @staticmethod
-    def check(dataset: DatasetReader, config: str) -> None:
-        """Check that there are questions of the kind in ``questions/KIND``."""
-        table, _, kind = config.partition("/")
-        kinds = dict.fromkeys(
-            row["kind"] for split in dataset.splits(table) for row in dataset.rows(table, split, ["kind"])
-        )
-        if kind and kind not in kinds:
-            raise VttdataError(
-                f"{dataset.folder}: no question is of the kind {kind!a}; choose from {list_choices(kind, kinds)}."
-            )
+    video: str | None = None
+    url: str | None = None
+    prompt: str = ""
 
     @staticmethod
     def read(request: ExportRequest, task: HarnessTask) -> Iterator[QuestionDocument]:
         """Yield the questions, of one kind where the configuration names it."""
         clips = _clips_by_id(request.dataset)
-        table, _, kind = task.config.partition("/")
-        for row in request.dataset.rows(table, task.split):
-            if kind in ("", row["kind"]):
-                yield _question_document(row, clips.get(row["video_id"], {}))
+        for asked in request.dataset.questions(task.config, task.split)[1]:
+            lines = [asked.question, _YES_NO_PROMPT]
+            if not asked.is_yes_no:
+                lines[1:] = [*letter_options(asked.options), _LETTER_PROMPT]
+            row = to_row(asked) | clips.get(asked.video_id, {}) | {"prompt": "\n".join(lines)}
+            yield QuestionDocument.of_row(row)
 
     @staticmethod
     def score_columns(documents: Sequence[QuestionDocument]) -> list[str]:
         """Return those that say what is right, then chance, and what is reached blind."""
         kinds = dict.fromkeys(document.kind for document in documents)
-        yes_no = {
-            document.options[document.answer].casefold()
-            for document in documents
-            if kind_of(document.options) == "yes_no"
-        }
+        yes_no = {document.options[document.answer].casefold() for document in documents if document.is_yes_no}
         has_blind = any(document.blind is not None for document in documents)
         return [
             "accuracy",
@@ -321,7 +267,8 @@ def choose_task(request: ExportRequest) -> HarnessTask:
     config = request.config or next(name for name in defaults if name in dataset.configs or name == defaults[-1])
     table = config.partition("/")[0]
     kind, documents = next((kind, each) for kind, each in DOCUMENTS.items() if table in each.tables or not each.tables)
-    documents.check(dataset, config)
+    if not documents.tables:
+        dataset.require_captions(config)
     split = dataset.single_split(table if documents.tables else config, request.split)
     condition = request.stimuli.condition if request.stimuli is not None else None
     parts = [dataset.name.rpartition("/")[2], *([] if config in defaults else [config]), split]
@@ -361,18 +308,6 @@ def _clips_by_id(dataset: DatasetReader) -> Mapping[str, Row]:
     columns = ["video_id", "video", "url"]
     splits = dataset.splits("clips") if "clips" in dataset.configs else []
     return {row["video_id"]: row for split in splits for row in dataset.rows("clips", split, columns)}
-
-
-def _question_document(row: Row, clip: Row) -> QuestionDocument:
-    options = row["options"]
-    if kind_of(options) == "yes_no":
-        prompt = f"{row['question']}\n{_YES_NO_PROMPT}"
-    else:
-        prompt = "\n".join([row["question"], *letter_options(options), _LETTER_PROMPT])
-    names = {field.name for field in dataclasses.fields(QuestionDocument)} & row.keys()
-    return QuestionDocument(
-        **{name: row[name] for name in names}, video=clip.get("video"), url=clip.get("url"), prompt=prompt
-    )
 
 
 def letter_options(options: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet, without_nan
+from vttdata.dataset.questions import StoredQuestion, is_answerable
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError, list_choices
 from vttdata.ids import is_safe_id
@@ -99,14 +100,20 @@ class PairRow(NamedTuple):
 
 @dataclass(slots=True)
 class CaptionCounts:
-    """Counts of the captions that were read: those by systems, and human ones by language."""
+    """Counts of the captions that were read, by systems and human ones by language, and of clips without human ones.
+
+    `left_out` is counted by those who leave such clips out.
+    """
 
     by_systems: int = 0
+    left_out: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> list[str]:
         """Return sentences on what a reader of the export should know."""
         notes = []
+        if self.left_out:
+            notes.append(f"Clips without a human caption, which are left out: {self.left_out:,}.")
         if self.by_systems:
             notes.append(
                 f"Left out are captions that systems wrote, since references come from people: {self.by_systems:,}."
@@ -231,6 +238,27 @@ class DatasetReader:
             video_id = row["video_id"]
             name = f"{video_id}:{row['annotator']}" if paragraphs[video_id] > 1 else video_id
             yield PairRow(name, row, "captions", "foils")
+
+    def questions(self, config: str, split: str | None) -> tuple[str, list[StoredQuestion]]:
+        """Return the split and its questions; `config` is ``questions``, or ``questions/KIND`` for one kind.
+
+        Raises:
+            VttdataError: if there is no such split, no question is of the kind, or one cannot be answered.
+        """
+        table, _, kind = config.partition("/")
+        split = self.single_split(table, split)
+        rows = list(self.rows(table, split))
+        kinds = list(dict.fromkeys(row["kind"] for row in rows))
+        if kind and kind not in kinds:
+            choices = list_choices(kind, kinds)
+            raise VttdataError(f"{self.folder}: no question is of the kind {kind!a}; choose from {choices}.")
+        rows = [row for row in rows if kind in ("", row["kind"])]
+        damaged = next((row["question_id"] for row in rows if not is_answerable(row)), None)
+        if damaged is not None:
+            raise VttdataError(
+                f"{self.folder}: the question {damaged[:80]!a} has no text, no options, or an answer beyond them."
+            )
+        return split, [StoredQuestion.of_row(row) for row in rows]
 
     def count_rows(self, config: str, split: str) -> int:
         """Return the number of rows of a split, from the metadata of its files."""

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.cli.main import main
-from vttdata.evaluate.answers import Answer, QuestionItem
+from vttdata.dataset.questions import StoredQuestion
+from vttdata.evaluate.answers import Answer
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.tasks.questions import QuestionItems, score_answers
 
@@ -172,7 +173,7 @@ def items_of(groups: list[str | None], types: list[str | None] | None = None) ->
         sources=np.arange(number),
         source_ids=ids,
         questions=[
-            QuestionItem(name, name, "multiple_choice", "?", ("x", "y"), ("A", "B"), 0, group=group, type=kind)
+            StoredQuestion(name, name, "multiple_choice", "?", ("x", "y"), ("A", "B"), 0, group=group, type=kind)
             for name, group, kind in asked
         ],
     )

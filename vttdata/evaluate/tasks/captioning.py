@@ -11,7 +11,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import ClipItems, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metrics import DEFAULT_METRICS
 from vttdata.evaluate.predictions import Matched, describe_caption_column, match_predictions, read_captions
@@ -109,10 +109,6 @@ class CaptioningTask(ExportedTask[ClipItems]):
             )
             for key, columns in scores.items()
         }
-
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the human captions of clips."""
-        return read_clip_texts(dataset, config, ids)
 
     def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
         """Return the id and the caption of each prediction."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from vttdata.dataset.questions import StoredQuestion
 from vttdata.errors import VttdataError
-from vttdata.evaluate.answers import DEFAULT_RULES, QuestionItem, load_rules, read_free_text
+from vttdata.evaluate.answers import DEFAULT_RULES, load_rules, read_free_text
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import Items, ItemTexts, describe_items, other_splits, read_protocol, select_listed
+from vttdata.evaluate.items import Items, describe_items, other_splits, read_protocol, select_listed
 from vttdata.evaluate.metric import CaptioningMetric, VideoSpan, load_metric
 from vttdata.evaluate.predictions import PREFERENCES, Matched, match_predictions, read_foil_scores
 from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, TextChoice
@@ -67,6 +68,10 @@ class FoilPairs(Items):
             spans_of = zip(self.clip_ids, self.text_spans, strict=True)
             return [[VideoSpan(name, *span) for span in spans] for name, spans in spans_of]
         return [[VideoSpan(name)] * len(texts) for name, texts in zip(self.clip_ids, self.truths, strict=True)]
+
+    def show(self, index: int) -> Sequence[str]:
+        """Return the true text of a pair and its foil."""
+        return " ".join(self.truths[index]), " ".join(self.foils[index])
 
     def as_pairs(self, join: str) -> list[TextPair]:
         """Return the pairs as blind attackers see them, n; the captions of a text are joined."""
@@ -167,22 +172,6 @@ class FoilPairsTask(ObservedTask[FoilPairs], ExportedTask[FoilPairs]):
             findings += [f"{column}: {note}" for note in notes]
         return Scored(columns, scoring.complete, findings)
 
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:  # noqa: ARG002
-        """Return the true text and the foil of pairs."""
-        reader = DatasetReader(dataset)
-        pairs = (
-            pair
-            for table in TABLES
-            if table in reader.configs
-            for split in reader.splits(table)
-            for pair in reader.pairs(table, split)
-        )
-        return {
-            pair.name: ItemTexts(pair.row["video_id"], (" ".join(pair.true), " ".join(pair.foil)))
-            for pair in pairs
-            if pair.name in ids
-        }
-
     def guessing(self, items: FoilPairs, metric: str) -> Sequence[float]:  # noqa: ARG002
         """Return one half for each pair."""
         return [0.5] * len(items.ids)
@@ -198,19 +187,9 @@ class FoilPairsTask(ObservedTask[FoilPairs], ExportedTask[FoilPairs]):
         choices = [TextChoice((2 * number, 2 * number + 1), 0) for number in range(len(present))]
         return [lower_words(" ".join(side)) for side in sides], choices
 
-    def from_text_scores(
-        self,
-        scoring: Scoring[FoilPairs],
-        present: Sequence[int],
-        choices: Sequence[TextChoice],
-        scores: Sequence[Floats],
-    ) -> Matched:
+    def observe(self, scoring: Scoring[FoilPairs], scores: Mapping[int, Floats]) -> Matched:
         """Return the scores of both texts of each pair."""
-        found: list[tuple[float, float] | None] = [None] * len(scoring.items.ids)
-        for index, choice, values in zip(present, choices, scores, strict=True):
-            true, foil = values[list(choice.texts)].round(9).tolist()
-            found[index] = true, foil
-        return Matched(found, scoring.complete)
+        return scoring.match({index: tuple(of_texts.tolist()) for index, of_texts in scores.items()})
 
     def solve_blindly(self, items: FoilPairs) -> Floats:
         """Return how far the ensemble of blind attackers tells each true text from its foil."""
@@ -227,7 +206,7 @@ class FoilPairsTask(ObservedTask[FoilPairs], ExportedTask[FoilPairs]):
     def log_answer(self, document: JsonObject, answer: str) -> dict[str, str]:
         """Return which text an answer prefers; one that names neither counts as the foil."""
         options, right = document["options"], document["answer"]
-        asked = QuestionItem("", document["video_id"], "", "", tuple(options), letters(len(options)), right)
+        asked = StoredQuestion("", document["video_id"], "", "", tuple(options), letters(len(options)), right)
         named = read_free_text(answer, asked, load_rules(DEFAULT_RULES)).named or ()
         return {"preferred": "tie" if len(named) > 1 else "true" if asked.right.intersection(named) else "foil"}
 

@@ -25,7 +25,7 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import ClipItems, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.files.tables import Columns, parse_seconds, read_number, read_table
@@ -78,10 +78,6 @@ class GroundingTask(EvaluationTask[GroundingItems]):
         """Score spans; see `score_spans`."""
         columns, findings = score_spans(predictions.values, scoring.items)
         return Scored(columns, predictions.counts, findings)
-
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the sentences of clips."""
-        return read_clip_texts(dataset, config, ids)
 
 
 def read_marked_spans(folder: Path, split: str) -> dict[str, list[tuple[float, float]]]:

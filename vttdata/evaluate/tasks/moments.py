@@ -23,7 +23,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import Items, ItemTexts, describe_items
+from vttdata.evaluate.items import Items, describe_items
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.evaluate.tasks.grounding import Span, describe_units, read_marked_spans, read_spans
@@ -70,14 +70,19 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MomentItems(Items):
-    """Queries of a split with their windows, n; their ids are ``VIDEO#SEN_ID``."""
+    """Queries of a split with their windows and sentences, n; their ids are ``VIDEO#SEN_ID``."""
 
     queries: Sequence[MomentQuery]
+    sentences: Sequence[str]
 
     @property
     def clip_ids(self) -> Sequence[str]:
         """Clip of each query, n."""
         return [name.rpartition("#")[0] for name in self.ids]
+
+    def show(self, index: int) -> Sequence[str]:
+        """Return the sentence of a query."""
+        return [self.sentences[index]]
 
 
 class MomentsTask(EvaluationTask[MomentItems]):
@@ -105,9 +110,11 @@ class MomentsTask(EvaluationTask[MomentItems]):
         rows = list(reader.rows(config, split))
         durations = {row["video_id"]: row["duration"] for row in reader.rows("clips", split, ["video_id", "duration"])}
         ids = [f"{row['video_id']}#{row['sen_id']}" for row in rows]
+        sentences = {f"{row['video_id']}#{row['sen_id']}": row["caption"] for row in reader.rows("captions", split)}
         return MomentItems(
             **describe_items(reader, config, split, ids, [row["source_id"] for row in rows]),
             table=TABLE,
+            sentences=[sentences.get(name, "") for name in ids],
             queries=[_query(row, durations.get(row["video_id"]) or 0.0) for row in rows],
         )
 
@@ -131,17 +138,6 @@ class MomentsTask(EvaluationTask[MomentItems]):
                 f"Queries with more than {MAX_WINDOWS} predicted windows, of which the first count: {more:,}."
             )
         return Scored(columns, predictions.counts, findings)
-
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:  # noqa: ARG002
-        """Return the sentences of queries."""
-        reader = DatasetReader(dataset)
-        texts = {}
-        for split in reader.splits("captions"):
-            for row in reader.rows("captions", split, ["video_id", "sen_id", "caption"]):
-                name = f"{row['video_id']}#{row['sen_id']}"
-                if name in ids:
-                    texts[name] = ItemTexts(row["video_id"], (row["caption"],))
-        return texts
 
 
 def _query(row: Row, seconds: float) -> MomentQuery:

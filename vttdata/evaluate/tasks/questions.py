@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from vttdata.errors import VttdataError, list_choices
+from vttdata.dataset.questions import StoredQuestion
+from vttdata.errors import VttdataError
 from vttdata.evaluate.answers import (
     DEFAULT_RULES,
     FREE_TEXT,
     Answer,
-    QuestionItem,
     load_rules,
     read_answers,
     read_free_text,
@@ -30,11 +30,8 @@ from vttdata.evaluate.answers import (
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import (
     Items,
-    ItemTexts,
     describe_items,
-    number_or_nan,
     other_splits,
-    read_item_rows,
     read_protocol,
     select_listed,
 )
@@ -43,10 +40,10 @@ from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, T
 from vttdata.export.reader import DatasetReader
 from vttdata.generate.blind.questions import MultipleChoice, audit_questions, find_floor, question_sentence
 from vttdata.generate.blind.words import lower_words
-from vttdata.json_types import JsonObject, Row
+from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores
-from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, find_shared_types, fold_text, letters
+from vttdata.text.questions import find_shared_types, fold_text, letters
 
 _SHOWN, _SHOWN_CHARACTERS = 3, 60
 
@@ -58,12 +55,18 @@ TABLE = "questions"
 class QuestionItems(Items):
     """Questions of a split, n."""
 
-    questions: Sequence[QuestionItem]
+    questions: Sequence[StoredQuestion]
 
     @property
     def clip_ids(self) -> Sequence[str]:
         """Clip that each question is about, n."""
         return [asked.video_id for asked in self.questions]
+
+    def show(self, index: int) -> Sequence[str]:
+        """Return the text of a question, the right option and the other ones."""
+        asked = self.questions[index]
+        others = (f"wrong: {option}" for place, option in enumerate(asked.options) if place != asked.answer)
+        return asked.question, f"right: {asked.options[asked.answer]}", *others
 
 
 def read_question_items(folder: Path, *, config: str = TABLE, split: str | None = None) -> QuestionItems:
@@ -77,68 +80,25 @@ def read_question_items(folder: Path, *, config: str = TABLE, split: str | None 
     """
     dataset = DatasetReader(folder)
     config, protocol = read_protocol(config, TABLE)
-    table, _, kind = config.partition("/")
+    table = config.partition("/")[0]
     if table != TABLE or table not in dataset.configs:
         raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table '{TABLE}'.")
-    split = dataset.single_split(table, split)
-    rows = list(dataset.rows(table, split))
-    kinds = list(dict.fromkeys(row["kind"] for row in rows))
-    if kind and kind not in kinds:
-        raise VttdataError(f"{folder}: no question is of the kind {kind!a}; choose from {list_choices(kind, kinds)}.")
-    rows = [row for row in rows if kind in ("", row["kind"])]
+    split, questions = dataset.questions(config, split)
     if protocol is not None:
-        wanted = select_listed(protocol, split, [row["question_id"] for row in rows])
-        rows = [row for row in rows if row["question_id"] in wanted]
-    damaged = next((row["question_id"] for row in rows if not _is_answerable(row)), None)
-    if damaged is not None:
-        raise VttdataError(
-            f"{folder}: the question {damaged[:80]!a} has no text, no options, or an answer beyond them."
-        )
-    about = describe_items(
-        dataset,
-        config if protocol is None else protocol.label,
-        split,
-        [row["question_id"] for row in rows],
-        [row["source_id"] or f"source of {row['video_id']}" for row in rows],
-    )
-    return _question_items(about, rows, other_split=other_splits(dataset, table, split, "question_id"))
-
-
-def _question_items(
-    about: JsonObject, rows: Sequence[Row], *, other_split: dict[str, str] | None = None
-) -> QuestionItems:
-    """Return rows of questions as items; `about` are the fields of `Items` that have no default."""
-    questions = [
-        QuestionItem(
-            row["question_id"],
-            row["video_id"],
-            row["kind"],
-            row["question"],
-            tuple(row["options"]),
-            tuple(row["labels"]),
-            row["answer"],
-            group=row["group"],
-            type=row["type"],
-            blind=number_or_nan(row["blind"]),
-        )
-        for row in rows
-    ]
-    places = {"place": [letters(asked.answer + 1)[-1] for asked in questions]}
+        wanted = select_listed(protocol, split, [asked.question_id for asked in questions])
+        questions = [asked for asked in questions if asked.question_id in wanted]
+    label, ids = config if protocol is None else protocol.label, [asked.question_id for asked in questions]
+    sources = [asked.source_id or f"source of {asked.video_id}" for asked in questions]
     return QuestionItems(
-        **about,
+        **describe_items(dataset, label, split, ids, sources),
         table=TABLE,
         questions=questions,
-        groupings={"type": [asked.type for asked in questions], **places},
-        other_split=other_split or {},
+        groupings={
+            "type": [asked.type for asked in questions],
+            "place": [letters(asked.answer + 1)[-1] for asked in questions],
+        },
+        other_split=other_splits(dataset, table, split, "question_id"),
     )
-
-
-def _is_answerable(row: Row) -> bool:
-    """Return whether a row of questions has a text, 2 to 26 options with their labels, and an answer among them."""
-    options, labels, answer = row["options"] or (), row["labels"] or (), row["answer"]
-    is_complete = isinstance(row["question"], str) and isinstance(row["kind"], str) and None not in (*options, *labels)
-    is_sized = MIN_OPTIONS <= len(options) <= MAX_OPTIONS and len(options) == len(labels)
-    return is_complete and is_sized and answer is not None and 0 <= answer < len(options)
 
 
 class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
@@ -202,17 +162,6 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
         answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
         return self.score(Matched(answers, scoring.complete), scoring)
 
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:  # noqa: ARG002
-        """Return the text, the right option and the other ones of questions."""
-        columns = ("question_id", "video_id", "question", "options", "answer")
-        texts = {}
-        for row in read_item_rows(dataset, TABLE, ids, columns):
-            right = row["answer"]
-            others = (f"wrong: {text}" for index, text in enumerate(row["options"]) if index != right)
-            shown = str(row["question"]), f"right: {row['options'][right]}", *others
-            texts[row["question_id"]] = ItemTexts(row["video_id"], shown)
-        return texts
-
     def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
         """Return the answers to questions that rows name by their id."""
         return texts_of(path)
@@ -236,20 +185,10 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
                 texts.append(said if asked.is_yes_no else lower_words(option))
         return texts, choices
 
-    def from_text_scores(
-        self,
-        scoring: Scoring[QuestionItems],
-        present: Sequence[int],
-        choices: Sequence[TextChoice],
-        scores: Sequence[Floats],
-    ) -> Matched:
+    def observe(self, scoring: Scoring[QuestionItems], scores: Mapping[int, Floats]) -> Matched:
         """Return answers that name the options of the highest score, which share it."""
-        found: list[Answer | None] = [None] * len(scoring.items.ids)
-        for index, choice, values in zip(present, choices, scores, strict=True):
-            of_options = values[list(choice.texts)].round(9)
-            best = np.flatnonzero(of_options == of_options.max()).tolist()
-            found[index] = Answer(frozenset(best), 1 / len(best))
-        return Matched(found, scoring.complete)
+        best = {index: np.flatnonzero(values == values.max()).tolist() for index, values in scores.items()}
+        return scoring.match({index: Answer(frozenset(named), 1 / len(named)) for index, named in best.items()})
 
     def solve_blindly(self, items: QuestionItems) -> Floats:
         """Return how far the ensemble of blind attackers answers each question."""
@@ -262,7 +201,7 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
 
     def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> QuestionItems:
         """Return exported questions as items."""
-        return _question_items(about, documents)
+        return QuestionItems(**about, questions=[StoredQuestion.of_row(document) for document in documents])
 
     def log_answer(self, document: JsonObject, answer: str) -> dict[str, str]:  # noqa: ARG002
         """Return the answer as free text."""
@@ -298,7 +237,7 @@ def score_answers(answers: Sequence[Answer | None], items: QuestionItems) -> tup
         columns[f"accuracy/{kind}"] = _mean(right, np.flatnonzero(kinds == kind))
     guessed = np.array([len(asked.right) / len(asked.options) for asked in questions])
     columns["chance"] = _mean(guessed, np.arange(len(right)))
-    blind = np.array([asked.blind for asked in questions])
+    blind = np.array([asked.blind for asked in questions], dtype=np.float64)
     tried = np.flatnonzero(np.isfinite(blind))
     findings = []
     if len(tried):

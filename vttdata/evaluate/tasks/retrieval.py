@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import ClipItems, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.predictions import (
     REFUSE,
     ItemCounts,
@@ -88,10 +88,6 @@ class RetrievalTask(ObservedTask[ClipItems]):
         ids = scoring.items.ids
         return self.score(RetrievalPredictions(name, Similarity(scoring.predict(name), ids, ids)), scoring)
 
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the human captions of clips."""
-        return read_clip_texts(dataset, config, ids)
-
     def guessing(self, items: ClipItems, metric: str) -> Sequence[float]:
         """Return the share of the places that count: of recall the first k, of other columns the first alone."""
         places = int(metric.rpartition("@")[2]) if "/r@" in metric else 1
@@ -109,16 +105,10 @@ class RetrievalTask(ObservedTask[ClipItems]):
             choices.append(TextChoice((index, *drawn), 0))
         return [lower_words(references[0]) for references in items.references], choices
 
-    def from_text_scores(
-        self,
-        scoring: Scoring[ClipItems],
-        present: Sequence[int],  # noqa: ARG002
-        choices: Sequence[TextChoice],  # noqa: ARG002
-        scores: Sequence[Floats],
-    ) -> RetrievalPredictions:
+    def observe(self, scoring: Scoring[ClipItems], scores: Mapping[int, Floats]) -> RetrievalPredictions:
         """Return the similarities of all captions and clips."""
         ids = scoring.items.ids
-        return RetrievalPredictions("observer", Similarity(np.column_stack(scores), ids, ids))
+        return RetrievalPredictions("observer", Similarity(np.column_stack(list(scores.values())), ids, ids))
 
     def solve_blindly(self, items: ClipItems) -> None:
         """Return None: blind attackers rank no clips."""

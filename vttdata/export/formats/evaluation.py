@@ -101,12 +101,12 @@ def write_evaluation(request: ExportRequest) -> Written:
     if write is _write_clips:
         dataset.require_captions(config)
     split = dataset.single_split(table, request.split)
-    notes = write(request, config, split)
+    write(request, config, split)
     options = f" --split {split}" + (f" --config {config}" if config not in _DEFAULTS else "")
-    return Written(usage.format(name=dataset.name, options=options), notes)
+    return Written(usage.format(name=dataset.name, options=options))
 
 
-def _write_pairs(request: ExportRequest, config: str, split: str) -> list[str]:
+def _write_pairs(request: ExportRequest, config: str, split: str) -> None:
     with (
         text_file(request.folder / "items.jsonl") as items,
         text_file(request.folder / "scores.jsonl") as scores,
@@ -115,11 +115,10 @@ def _write_pairs(request: ExportRequest, config: str, split: str) -> list[str]:
             texts = {"true": pair.row[pair.true_column], "foil": pair.row[pair.foil_column]}
             items.write(as_json({"foil_id": pair.name, "video_id": pair.row["video_id"], **texts}) + "\n")
             scores.write(as_json({"foil_id": pair.name, "true_score": None, "foil_score": None}) + "\n")
-    return []
 
 
-def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
-    folder, left_out = request.folder, 0
+def _write_clips(request: ExportRequest, config: str, split: str) -> None:
+    folder = request.folder
     video_ids: list[str] = []
     query_ids: list[str] = []
     with (
@@ -131,7 +130,7 @@ def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
         captions.write("[")
         template = JsonList(captions)
         for clip in request.dataset.references(config, split, folder, request.counts):
-            left_out += not clip.references and not clip.repeated
+            request.counts.left_out += not clip.references and not clip.repeated
             item = item_of(clip)
             if item is not None:
                 items.write(as_json(to_row(item)) + "\n")
@@ -147,10 +146,9 @@ def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
             f"{request.dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored."
         )
     np.savez(folder / "similarity.npz", query_ids=np.array(query_ids), video_ids=np.array(video_ids))
-    return [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
 
 
-def _write_questions(request: ExportRequest, config: str, split: str) -> list[str]:
+def _write_questions(request: ExportRequest, config: str, split: str) -> None:
     # Items say what is right, as those of clips and pairs do.
     task = choose_task(dataclasses.replace(request, config=config, split=split))
     with (
@@ -160,10 +158,9 @@ def _write_questions(request: ExportRequest, config: str, split: str) -> list[st
         for document in read_documents(request, task):
             items.write(as_json(to_row(document)) + "\n")
             answers.write(as_json({"question_id": document.name, "free_text": None}) + "\n")
-    return []
 
 
-def _write_moments(request: ExportRequest, config: str, split: str) -> list[str]:
+def _write_moments(request: ExportRequest, config: str, split: str) -> None:
     dataset = request.dataset
     clips = {row["video_id"]: row for row in dataset.rows("clips", split, ["video_id", "url", "duration", "video"])}
     queries = {
@@ -180,10 +177,9 @@ def _write_moments(request: ExportRequest, config: str, split: str) -> list[str]
             true = {"windows": list(zip(row["starts"], row["ends"], strict=True))}
             items.write(as_json(facts | true) + "\n")
             windows.write(as_json({"qid": number, "pred_relevant_windows": [], "pred_saliency_scores": []}) + "\n")
-    return []
 
 
-_WRITERS: Mapping[str, tuple[Callable[[ExportRequest, str, str], list[str]], str]] = {
+_WRITERS: Mapping[str, tuple[Callable[[ExportRequest, str, str], None], str]] = {
     "foils": (_write_pairs, _USAGE_OF_PAIRS),
     "paragraphs": (_write_pairs, _USAGE_OF_PAIRS),
     "moments": (_write_moments, _USAGE_OF_MOMENTS),

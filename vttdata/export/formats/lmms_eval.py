@@ -94,7 +94,7 @@ def write_lmms_eval(request: ExportRequest) -> Written:
         yaml.dump(content, stream, Dumper=_TaskDumper, sort_keys=False, width=10_000)
     needs = " vttdata" if columns else " pycocoevalcap"
     usage = _USAGE.format(needs=needs, task=task.name, dataset=task.dataset, options=task.evaluate_options)
-    return Written(usage, task.documents.left_out(request, task, len(documents)))
+    return Written(usage)
 
 
 def _task_content(

@@ -57,17 +57,17 @@ def write_vlmevalkit(request: ExportRequest) -> Written:
     documents = write_documents(request, task)
     with text_file(request.folder / f"{task.name}.tsv") as stream:
         rows = csv.writer(stream, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n")
-        columns = letters(max(_LEAST_COLUMNS, *(len(document.choices) for document in documents)))
+        columns = letters(max(_LEAST_COLUMNS, *(len(document.shown_options) for document in documents)))
         rows.writerow(["index", "id", "video", "question", *columns, "answer"])
         rows.writerows(_row(index, document, len(columns)) for index, document in enumerate(documents))
     with text_file(request.folder / "run.py") as stream:
         stream.write(_RUN)
     usage = _USAGE.format(dataset=task.dataset, task=task.name, options=task.evaluate_options)
-    return Written(usage, task.documents.left_out(request, task, len(documents)))
+    return Written(usage)
 
 
 def _row(index: int, document: Document, columns: int) -> list[object]:
-    cells = [*document.choices, *[""] * (columns - len(document.choices))]
+    cells = [*document.shown_options, *[""] * (columns - len(document.shown_options))]
     texts = [document.name, document.video_id, document.prompt, *cells, document.target]
     return [index, *(escape_formula(text) for text in texts)]
 
