@@ -10,9 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vttdata.evaluate.evaluation import evaluate
-
-__all__ = ["evaluate"]
+    from vttdata.evaluate.evaluation import evaluate as evaluate
 
 
 class _CallableModule(ModuleType):
@@ -24,7 +22,7 @@ class _CallableModule(ModuleType):
 
 def __getattr__(name: str) -> Any:
     """Import `evaluate` on first use, since what it needs takes a second to import."""
-    if name not in __all__:
+    if name != "evaluate":
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from vttdata.evaluate.evaluation import evaluate
 
