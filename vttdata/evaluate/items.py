@@ -260,7 +260,7 @@ def _choose_clips(dataset: DatasetReader, config: str, split: str | None) -> _Cl
     return _ClipChoice(protocol.label, split, parts, position_of)
 
 
-def read_protocol(config: str, default: str) -> tuple[str, Protocol | None]:
+def read_item_protocol(config: str, default: str) -> tuple[str, Protocol | None]:
     """Return the configuration that a protocol file of pairs or questions is about, and the protocol; else as given."""
     if not is_protocol_file(config):
         return config, None

@@ -56,7 +56,7 @@ class HarnessTask:
     condition: str | None = None
 
     @property
-    def documents(self) -> type[Document]:
+    def documents(self) -> type[HarnessDocument]:
         """What is asked about one item."""
         return DOCUMENTS[self.kind]
 
@@ -66,7 +66,7 @@ class HarnessTask:
         return f"--task {self.kind} --config {self.config} --split {self.split}"
 
 
-class Document(ABC):
+class HarnessDocument(ABC):
     """What is asked about one item, and what is right; its fields are what harnesses read.
 
     Attributes:
@@ -103,7 +103,7 @@ class Document(ABC):
 
     @staticmethod
     @abstractmethod
-    def read(request: ExportRequest, task: HarnessTask) -> Iterator[Document]:
+    def read(request: ExportRequest, task: HarnessTask) -> Iterator[HarnessDocument]:
         """Yield the documents of a task in the order of the dataset."""
 
     @staticmethod
@@ -113,7 +113,7 @@ class Document(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class ClipDocument(Document):
+class ClipDocument(HarnessDocument):
     """Clip with its human captions."""
 
     id_column: ClassVar[str] = "video_id"
@@ -143,7 +143,7 @@ class ClipDocument(Document):
                 yield ClipDocument(clip["video_id"], clip["video"], clip["url"], clip["start"], clip["end"], texts)
 
 
-class ChoiceDocument(Document):
+class ChoiceDocument(HarnessDocument):
     """What has options, of which one is right; `answer` is its index."""
 
     __slots__ = ()
@@ -248,7 +248,7 @@ class PairDocument(ChoiceDocument):
         return ["accuracy", "accuracy-half"]
 
 
-DOCUMENTS: Mapping[str, type[Document]] = {
+DOCUMENTS: Mapping[str, type[HarnessDocument]] = {
     "foils": PairDocument,
     "questions": QuestionDocument,
     "captioning": ClipDocument,
@@ -280,7 +280,7 @@ def choose_task(request: ExportRequest) -> HarnessTask:
     return HarnessTask(name, kind, dataset.name, dataset.version, config, split, condition=condition)
 
 
-def read_documents(request: ExportRequest, task: HarnessTask) -> Iterator[Document]:
+def read_documents(request: ExportRequest, task: HarnessTask) -> Iterator[HarnessDocument]:
     """Yield the documents of a task in the order of the dataset.
 
     Clips without a human caption, and clips of which nothing is shown in the condition of the export, have none.
@@ -315,7 +315,7 @@ def letter_options(options: Sequence[str]) -> list[str]:
     return [f"{letter}. {text}" for letter, text in zip(letters(len(options)), options, strict=True)]
 
 
-def write_documents(request: ExportRequest, task: HarnessTask) -> list[Document]:
+def write_documents(request: ExportRequest, task: HarnessTask) -> list[HarnessDocument]:
     """Write documents as JSON lines, and the task beside them.
 
     Raises:

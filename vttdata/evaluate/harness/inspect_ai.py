@@ -12,7 +12,7 @@ from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, Content
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from vttdata.evaluate.harness.scoring import load_task, log_answer, score_logged
+from vttdata.evaluate.harness.scoring import find_exported_task, log_answer, score_logged
 from vttdata.export.documents import HarnessTask, load_documents, load_exported_task
 from vttdata.export.lmms_eval_utils import find_shown, is_pictures
 from vttdata.json_types import JsonObject
@@ -76,7 +76,7 @@ def vttdata_scorer(folder: str) -> Scorer:
     A sample's value is whether its answer is right; of captions ROUGE-L, which a single caption has.
     """
     task, documents = load_exported_task(Path(folder)), _by_id(folder)
-    column = load_task(task).sample_column
+    column = find_exported_task(task).sample_column
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         document = documents[str(state.sample_id)]

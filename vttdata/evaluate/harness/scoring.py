@@ -19,7 +19,7 @@ from vttdata.export.documents import HarnessTask
 from vttdata.json_types import JsonObject
 
 
-def load_task(task: HarnessTask) -> ExportedTask[Any]:
+def find_exported_task(task: HarnessTask) -> ExportedTask[Any]:
     """Return the evaluation task that an exported one is of."""
     loaded = load_evaluation_task(task.kind)
     assert isinstance(loaded, ExportedTask)
@@ -29,7 +29,7 @@ def load_task(task: HarnessTask) -> ExportedTask[Any]:
 def log_answer(task: HarnessTask, document: JsonObject, answer: str) -> dict[str, str]:
     """Return the row that a harness logs for an answer, and that `vttdata evaluate` reads."""
     column = task.documents.id_column
-    return {column: str(document[column])} | load_task(task).log_answer(document, answer)
+    return {column: str(document[column])} | find_exported_task(task).log_answer(document, answer)
 
 
 def score_logged(
@@ -50,7 +50,7 @@ def score_logged(
     """
     if not documents:
         raise VttdataError(f"{task.name}: no answers, so nothing can be scored.")
-    loaded, ids = load_task(task), [str(document[task.documents.id_column]) for document in documents]
+    loaded, ids = find_exported_task(task), [str(document[task.documents.id_column]) for document in documents]
     # Each is of a source of its own, since no interval is computed.
     items = loaded.exported_items(
         {

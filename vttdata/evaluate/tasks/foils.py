@@ -15,7 +15,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.answers import DEFAULT_RULES, load_rules, read_free_text
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import Items, describe_items, other_splits, read_protocol, select_listed
+from vttdata.evaluate.items import Items, describe_items, other_splits, read_item_protocol, select_listed
 from vttdata.evaluate.metric import CaptioningMetric, VideoSpan, load_metric
 from vttdata.evaluate.predictions import PREFERENCES, Matched, match_predictions, read_foil_scores
 from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, TextChoice
@@ -92,7 +92,7 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
         VttdataError: if the dataset is no set of foils, or there is no such configuration or split.
     """
     dataset = DatasetReader(folder)
-    table, protocol = read_protocol(config, TABLES[0])
+    table, protocol = read_item_protocol(config, TABLES[0])
     known = [name for name in TABLES if name in dataset.configs]
     if table not in known:
         listed = ", ".join(known) or "none"

@@ -32,7 +32,7 @@ from vttdata.evaluate.items import (
     Items,
     describe_items,
     other_splits,
-    read_protocol,
+    read_item_protocol,
     select_listed,
 )
 from vttdata.evaluate.predictions import Matched, match_predictions
@@ -79,7 +79,7 @@ def read_question_items(folder: Path, *, config: str = TABLE, split: str | None 
         VttdataError: if the dataset has no questions, or none of this kind, or there is no such split.
     """
     dataset = DatasetReader(folder)
-    config, protocol = read_protocol(config, TABLE)
+    config, protocol = read_item_protocol(config, TABLE)
     table = config.partition("/")[0]
     if table != TABLE or table not in dataset.configs:
         raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table '{TABLE}'.")

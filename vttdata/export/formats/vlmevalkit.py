@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 
-from vttdata.export.documents import Document, choose_task, write_documents
+from vttdata.export.documents import HarnessDocument, choose_task, write_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.files.csv_safety import escape_formula
@@ -66,7 +66,7 @@ def write_vlmevalkit(request: ExportRequest) -> Written:
     return Written(usage)
 
 
-def _row(index: int, document: Document, columns: int) -> list[object]:
+def _row(index: int, document: HarnessDocument, columns: int) -> list[object]:
     cells = [*document.shown_options, *[""] * (columns - len(document.shown_options))]
     texts = [document.name, document.video_id, document.prompt, *cells, document.target]
     return [index, *(escape_formula(text) for text in texts)]
