@@ -2,26 +2,43 @@
 
 Each seed draws captions, HITs of 100 items as made by `make_hits`, and workers. For the number of HITs that detects a
 difference see `vttdata people plan`. `--rows` times all steps on a number of judgments instead.
+
+`--msrvtt FOLDER` simulates campaigns of captions of MSR-VTT instead, each with 4 HITs, 70 of the test split's videos and
+200 videos' human captions. Everybody answers all HITs. Those who do not look read the texts of their HITs with n-gram
+models of the training split, draw scores, or give about the same score. Those who look are told what a video shows by
+its other captions: they score the share of a caption's words of four and more letters that one of them has.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
+import re
+import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.helpers.caption_reader import Reader
 from vttdata.people import (
     ReliabilitySettings,
     caption_scores,
     judge_workers,
+    make_hits,
     reliable_only,
     significance,
     standardise,
     system_scores,
 )
+from vttdata.people.hits.hit_records import Hit, HitItem
 from vttdata.people.scoring.power import GOOD, crowd, placeholder_hits
 from vttdata.people.scoring.simulation import Behaviour, simulate
-from vttdata.records import Judgment
+from vttdata.recipe import packaged
+from vttdata.records import Caption, Judgment
 from vttdata.statistics.correlation import correlate
 
 HUMAN = "human"
@@ -88,6 +105,148 @@ def time_steps(rows: int) -> None:
     )
 
 
+Scorer = Callable[[Sequence[HitItem], random.Random], list[float]]
+"""Scores that somebody gives the items of a HIT."""
+
+
+def score_pairs(likelihood: Callable[[str], float], sign: int = 1) -> Scorer:
+    """Rate of two texts about a video that begin or end alike the likelier one (the unlikelier, if -1) higher."""
+
+    def score(items: Sequence[HitItem], draw: random.Random) -> list[float]:
+        scores = [draw.gauss(60, 15) for _ in items]
+        of_video = defaultdict(list)
+        for number, item in enumerate(items):
+            of_video[item.video_id].append(number)
+        for numbers in of_video.values():
+            for first in numbers:
+                for second in numbers:
+                    if first < second and 2 * shared_ends(items[first].caption, items[second].caption) >= 1:
+                        better = sign * (likelihood(items[first].caption) - likelihood(items[second].caption)) > 0
+                        scores[first], scores[second] = (
+                            draw.gauss(80 if is_better else 40, 8) for is_better in (better, not better)
+                        )
+        return scores
+
+    return score
+
+
+def shared_ends(first: str, second: str) -> float:
+    """Return the share of words at both ends of two texts that they have in common; 0 if the texts are equal."""
+    words, others = first.split(), second.split()
+    if words == others:
+        return 0
+    shortest = min(len(words), len(others))
+    front = next((n for n in range(shortest) if words[n] != others[n]), shortest)
+    back = next((n for n in range(shortest - front) if words[-1 - n] != others[-1 - n]), shortest - front)
+    return (front + back) / max(len(words), len(others))
+
+
+def score_each(likelihood: Callable[[str], float]) -> Scorer:
+    """Rate each text by the rank of the mean likelihood of its words in the HIT."""
+
+    def score(items: Sequence[HitItem], _: random.Random) -> list[float]:
+        values = [likelihood(item.caption) / (len(item.caption.split()) + 1) for item in items]
+        return [100 * sum(other <= value for other in values) / len(values) for value in values]
+
+    return score
+
+
+def score_what_is_shown(captions: dict[str, list[Caption]], behaviour: str) -> Scorer:
+    """Rate a caption as somebody who knows what the video's other captions say, with the errors of a behaviour."""
+
+    def score(items: Sequence[HitItem], draw: random.Random) -> list[float]:
+        bias, scale = draw.gauss(0, 5), draw.uniform(0.85, 1.15)
+        if behaviour == "biased":
+            bias, scale = draw.choice((-25.0, 25.0)), 0.5
+        scores = []
+        for item in items:
+            original = item.degraded.original if item.degraded else item.caption
+            known = {word for one in captions[item.video_id] if one.caption != original for word in long_words(one)}
+            words = set(re.findall("[a-z]{4,}", item.caption.lower()))
+            fit = 20 + 75 * (len(words & known) / len(words) if words else 0.5)
+            scores.append(50 + bias + scale * (fit - 50) + draw.gauss(0, 25 if behaviour == "noisy" else 8))
+        return scores
+
+    return score
+
+
+def long_words(caption: Caption) -> list[str]:
+    """Return the words of four letters and more."""
+    return re.findall("[a-z]{4,}", caption.caption.lower())
+
+
+def simulate_campaigns(folder: Path, campaigns: int) -> None:
+    """Print for each kind of worker the share whose verdict is reliable, by what is known of what was shown."""
+    known = packaged.load_builder("msrvtt").read(folder)
+    split = {clip.video_id: clip.split for clip in known.clips}
+    source_of = {clip.video_id: clip.source_id for clip in known.clips}
+    of_video: dict[str, list[Caption]] = defaultdict(list)
+    for caption in known.captions:
+        of_video[caption.video_id].append(caption)
+    public = [caption.caption for caption in known.captions if split[caption.video_id] == "train"]
+    readers = {order: Reader(public, order) for order in (2, 3)}
+    likelihoods = {order: (lambda text, r=reader: sum(r.log_probabilities(text))) for order, reader in readers.items()}
+    blind: dict[str, Scorer] = {
+        "reads pairs, bigrams": score_pairs(likelihoods[2]),
+        "reads pairs, bigrams inverted": score_pairs(likelihoods[2], -1),
+        "reads pairs, trigrams": score_pairs(likelihoods[3]),
+        "reads each text, trigrams": score_each(likelihoods[3]),
+        "random": lambda items, draw: [draw.uniform(0, 100) for _ in items],
+        "about 70": lambda items, draw: [draw.gauss(70, 6) for _ in items],
+        "always 70": lambda items, draw: [70.0 for _ in items],
+    }
+    looking = {behaviour: score_what_is_shown(of_video, behaviour) for behaviour in ("diligent", "noisy", "biased")}
+    test_videos = sorted(video for video in of_video if split[video] == "test")
+    kept: Counter[tuple[str, str]] = Counter()
+    invaded = 0
+    for number in range(campaigns):
+        draw = random.Random(number)
+        videos = draw.sample(test_videos, 200)
+        answers = answer_hits(draw_hits(of_video, source_of, videos, draw), {**blind, **looking}, draw)
+        reports = {}
+        for shown in ("not known", "measured"):
+            told = [tell_shown(one, draw, looks=one.worker in looking) if shown == "measured" else one for one in answers]
+            reports[shown] = judge_workers(told)
+            kept.update((one.worker, shown) for one in reports[shown] if one.verdict == "reliable")
+        invaded += any(one.verdict == "reliable" and one.worker in blind for one in reports["measured"])
+    print("| worker | kept, not known or claimed | kept, measured |\n|---|--:|--:|")
+    for worker in (*blind, *looking):
+        shares = (f"{kept[worker, shown] / campaigns:.3f}" for shown in ("not known", "measured"))
+        print(f"| {worker} | {' | '.join(shares)} |")
+    print(f"{invaded} of {campaigns} campaigns keep somebody who does not look, where it is measured")
+
+
+def draw_hits(
+    of_video: dict[str, list[Caption]], source_of: dict[str, str], videos: Sequence[str], draw: random.Random
+) -> Sequence[Hit]:
+    """Make the HITs of four systems: people's captions, in a sixth to two thirds of cases about another video."""
+    human, systems = [], {f"system{n}": {} for n in range(4)}
+    for place, video in enumerate(videos):
+        order = draw.sample(of_video[video], len(of_video[video]))
+        human += order[4:]
+        if place < 70:
+            for number, texts in enumerate(systems.values()):
+                wrong = draw.random() < (number + 1) / 6
+                texts[video] = (of_video[draw.choice(videos)][0] if wrong else order[number]).caption
+    return make_hits(systems, human, source_of, seed=draw.randrange(2**31)).hits
+
+
+def answer_hits(hits: Sequence[Hit], scorers: dict[str, Scorer], draw: random.Random) -> list[Judgment]:
+    """Return the answers of one worker of each kind to all HITs."""
+    answers = []
+    for worker, score in scorers.items():
+        for hit in hits:
+            for place, (item, value) in enumerate(zip(hit.items, score(hit.items, draw), strict=True)):
+                shown = item.item, item.video_id, item.system, item.kind
+                answers.append(Judgment(hit.hit, worker, *shown, min(max(round(value), 0), 100), place))
+    return answers
+
+
+def tell_shown(judgment: Judgment, draw: random.Random, *, looks: bool) -> Judgment:
+    """Return a judgment with the share of the video that was shown: none, or somewhere above three tenths."""
+    return replace(judgment, shown=draw.uniform(0.3, 1) if looks else 0.0)
+
+
 def main() -> None:
     """Print a table, or the times of the steps."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -98,7 +257,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=40, help="each answers one HIT")
     parser.add_argument("--bad", type=float, default=0.2, help="share of bad workers")
     parser.add_argument("--rows", type=int, help="time the steps on this number of judgments")
+    parser.add_argument("--msrvtt", type=Path, metavar="FOLDER", help="simulate campaigns of its official captions")
+    parser.add_argument("--campaigns", type=int, default=1_000)
     options = parser.parse_args()
+    if options.msrvtt:
+        simulate_campaigns(options.msrvtt, options.campaigns)
+        return
     if options.rows:
         time_steps(options.rows)
         return
