@@ -3,23 +3,27 @@
 Each seed draws captions, HITs of 100 items as made by `make_hits`, and workers. For the number of HITs that detects a
 difference see `vttdata people plan`. `--rows` times all steps on a number of judgments instead.
 
-`--msrvtt FOLDER` simulates campaigns of captions of MSR-VTT instead, each with 4 HITs, 70 of the test split's videos and
-200 videos' human captions. Everybody answers all HITs. Those who do not look read the texts of their HITs with n-gram
-models of the training split, draw scores, or give about the same score. Those who look are told what a video shows by
-its other captions: they score the share of a caption's words of four and more letters that one of them has.
+`--msrvtt FOLDER` simulates campaigns of captions of MSR-VTT instead, each with 2 HITs about 35 videos of the test split
+and the human captions of 120. Everybody answers both HITs. Those who do not look read the texts of their HITs with
+n-gram models of the training split, draw scores, or give about the same score. Those who look are told what a video
+shows by its other captions: they score the share of a caption's words of four and more letters that one of them has.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import random
 import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -151,7 +155,7 @@ def score_each(likelihood: Callable[[str], float]) -> Scorer:
     return score
 
 
-def score_what_is_shown(captions: dict[str, list[Caption]], behaviour: str) -> Scorer:
+def score_what_is_shown(captions: Mapping[str, Sequence[Caption]], behaviour: str) -> Scorer:
     """Rate a caption as somebody who knows what the video's other captions say, with the errors of a behaviour."""
 
     def score(items: Sequence[HitItem], draw: random.Random) -> list[float]:
@@ -161,77 +165,101 @@ def score_what_is_shown(captions: dict[str, list[Caption]], behaviour: str) -> S
         scores = []
         for item in items:
             original = item.degraded.original if item.degraded else item.caption
-            known = {word for one in captions[item.video_id] if one.caption != original for word in long_words(one)}
-            words = set(re.findall("[a-z]{4,}", item.caption.lower()))
-            fit = 20 + 75 * (len(words & known) / len(words) if words else 0.5)
+            others = (caption.caption for caption in captions[item.video_id] if caption.caption != original)
+            words = long_words(item.caption)
+            fit = 20 + 75 * (len(words & long_words(" ".join(others))) / len(words) if words else 0.5)
             scores.append(50 + bias + scale * (fit - 50) + draw.gauss(0, 25 if behaviour == "noisy" else 8))
         return scores
 
     return score
 
 
-def long_words(caption: Caption) -> list[str]:
+def long_words(text: str) -> set[str]:
     """Return the words of four letters and more."""
-    return re.findall("[a-z]{4,}", caption.caption.lower())
+    return set(re.findall("[a-z]{4,}", text.lower()))
 
 
-def simulate_campaigns(folder: Path, campaigns: int) -> None:
-    """Print for each kind of worker the share whose verdict is reliable, by what is known of what was shown."""
+class CampaignMaterial(NamedTuple):
+    """Captions of MSR-VTT by video, sources, videos of the test split, and how those score who do not look or do."""
+
+    captions: Mapping[str, Sequence[Caption]]
+    source_of: Mapping[str, str]
+    videos: Sequence[str]
+    blind: Mapping[str, Scorer]
+    looking: Mapping[str, Scorer]
+
+
+@functools.cache
+def load_material(folder: Path) -> CampaignMaterial:
+    """Read the official captions, and train readers on those of the training split, which are public."""
     known = packaged.load_builder("msrvtt").read(folder)
     split = {clip.video_id: clip.split for clip in known.clips}
-    source_of = {clip.video_id: clip.source_id for clip in known.clips}
-    of_video: dict[str, list[Caption]] = defaultdict(list)
+    captions: dict[str, list[Caption]] = defaultdict(list)
     for caption in known.captions:
-        of_video[caption.video_id].append(caption)
+        captions[caption.video_id].append(caption)
     public = [caption.caption for caption in known.captions if split[caption.video_id] == "train"]
-    readers = {order: Reader(public, order) for order in (2, 3)}
-    likelihoods = {order: (lambda text, r=reader: sum(r.log_probabilities(text))) for order, reader in readers.items()}
+    bigrams, trigrams = (make_likelihood(Reader(public, order)) for order in (2, 3))
     blind: dict[str, Scorer] = {
-        "reads pairs, bigrams": score_pairs(likelihoods[2]),
-        "reads pairs, bigrams inverted": score_pairs(likelihoods[2], -1),
-        "reads pairs, trigrams": score_pairs(likelihoods[3]),
-        "reads each text, trigrams": score_each(likelihoods[3]),
+        "reads pairs, bigrams": score_pairs(bigrams),
+        "reads pairs, bigrams inverted": score_pairs(bigrams, -1),
+        "reads pairs, trigrams": score_pairs(trigrams),
+        "reads each text, trigrams": score_each(trigrams),
         "random": lambda items, draw: [draw.uniform(0, 100) for _ in items],
         "about 70": lambda items, draw: [draw.gauss(70, 6) for _ in items],
-        "always 70": lambda items, draw: [70.0 for _ in items],
+        "always 70": lambda items, _: [70.0 for _ in items],
     }
-    looking = {behaviour: score_what_is_shown(of_video, behaviour) for behaviour in ("diligent", "noisy", "biased")}
-    test_videos = sorted(video for video in of_video if split[video] == "test")
-    kept: Counter[tuple[str, str]] = Counter()
-    invaded = 0
-    for number in range(campaigns):
-        draw = random.Random(number)
-        videos = draw.sample(test_videos, 200)
-        answers = answer_hits(draw_hits(of_video, source_of, videos, draw), {**blind, **looking}, draw)
-        reports = {}
-        for shown in ("not known", "measured"):
-            told = [tell_shown(one, draw, looks=one.worker in looking) if shown == "measured" else one for one in answers]
-            reports[shown] = judge_workers(told)
-            kept.update((one.worker, shown) for one in reports[shown] if one.verdict == "reliable")
-        invaded += any(one.verdict == "reliable" and one.worker in blind for one in reports["measured"])
-    print("| worker | kept, not known or claimed | kept, measured |\n|---|--:|--:|")
-    for worker in (*blind, *looking):
-        shares = (f"{kept[worker, shown] / campaigns:.3f}" for shown in ("not known", "measured"))
-        print(f"| {worker} | {' | '.join(shares)} |")
-    print(f"{invaded} of {campaigns} campaigns keep somebody who does not look, where it is measured")
+    looking = {behaviour: score_what_is_shown(captions, behaviour) for behaviour in ("diligent", "noisy", "biased")}
+    source_of = {clip.video_id: clip.source_id for clip in known.clips}
+    videos = sorted(clip.video_id for clip in known.clips if clip.split == "test")
+    return CampaignMaterial(captions, source_of, videos, blind, looking)
 
 
-def draw_hits(
-    of_video: dict[str, list[Caption]], source_of: dict[str, str], videos: Sequence[str], draw: random.Random
-) -> Sequence[Hit]:
-    """Make the HITs of four systems: people's captions, in a sixth to two thirds of cases about another video."""
-    human, systems = [], {f"system{n}": {} for n in range(4)}
+def make_likelihood(reader: Reader) -> Callable[[str], float]:
+    """Return what a reader says of a text; texts recur within a campaign."""
+    return functools.lru_cache(2_000)(lambda text: sum(reader.log_probabilities(text)))
+
+
+def simulate_campaign(folder: Path, number: int) -> dict[tuple[str, bool], bool]:
+    """Return (kind of worker, whether it is known what was shown) -> whether the verdict of a campaign is reliable."""
+    material, draw = load_material(folder), random.Random(number)
+    answers = answer_hits(draw_hits(material, draw), {**material.blind, **material.looking}, draw)
+    told = [tell_shown(answer, draw, looks=answer.worker in material.looking) for answer in answers]
+    return {
+        (report.worker, is_known): report.verdict == "reliable"
+        for is_known, judgments in ((False, answers), (True, told))
+        for report in judge_workers(judgments)
+    }
+
+
+def simulate_campaigns(folder: Path, campaigns: int, processes: int) -> None:
+    """Print for each kind of worker the share of campaigns in which the verdict is reliable."""
+    kept: Counter[tuple[str, bool]] = Counter()
+    # Forked processes have what their parent has read.
+    load_material(folder)
+    with ProcessPoolExecutor(processes, get_context("fork")) as pool:
+        for verdicts in pool.map(functools.partial(simulate_campaign, folder), range(campaigns), chunksize=5):
+            kept.update(verdicts)
+    print("| worker | kept, shown is not known or claimed | kept, shown is known |\n|---|--:|--:|")
+    for worker in dict.fromkeys(worker for worker, _ in kept):
+        print(f"| {worker} | {kept[worker, False] / campaigns:.3f} | {kept[worker, True] / campaigns:.3f} |")
+
+
+def draw_hits(material: CampaignMaterial, draw: random.Random) -> Sequence[Hit]:
+    """Make the HITs of four systems: people's captions, in one to four sixths of cases about another video."""
+    videos = draw.sample(material.videos, 120)
+    human: list[Caption] = []
+    systems: dict[str, dict[str, str]] = {f"system{number}": {} for number in range(1, 5)}
     for place, video in enumerate(videos):
-        order = draw.sample(of_video[video], len(of_video[video]))
+        order = draw.sample(material.captions[video], len(material.captions[video]))
         human += order[4:]
-        if place < 70:
-            for number, texts in enumerate(systems.values()):
-                wrong = draw.random() < (number + 1) / 6
-                texts[video] = (of_video[draw.choice(videos)][0] if wrong else order[number]).caption
-    return make_hits(systems, human, source_of, seed=draw.randrange(2**31)).hits
+        if place < 35:
+            for number, (caption, texts) in enumerate(zip(order[:4], systems.values(), strict=True), start=1):
+                other = material.captions[draw.choice(videos)][0]
+                texts[video] = (other if draw.random() < number / 6 else caption).caption
+    return make_hits(systems, human, material.source_of, seed=draw.randrange(2**31)).hits
 
 
-def answer_hits(hits: Sequence[Hit], scorers: dict[str, Scorer], draw: random.Random) -> list[Judgment]:
+def answer_hits(hits: Sequence[Hit], scorers: Mapping[str, Scorer], draw: random.Random) -> list[Judgment]:
     """Return the answers of one worker of each kind to all HITs."""
     answers = []
     for worker, score in scorers.items():
@@ -259,9 +287,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="time the steps on this number of judgments")
     parser.add_argument("--msrvtt", type=Path, metavar="FOLDER", help="simulate campaigns of its official captions")
     parser.add_argument("--campaigns", type=int, default=1_000)
+    parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if options.msrvtt:
-        simulate_campaigns(options.msrvtt, options.campaigns)
+        simulate_campaigns(options.msrvtt, options.campaigns, options.processes)
         return
     if options.rows:
         time_steps(options.rows)
