@@ -68,7 +68,9 @@ def _compare(choices: ChoiceSet, indices: Integers) -> Siblings:
     texts: dict[str, int] = {}
     asked = [[numbers.setdefault(word, len(numbers)) for word in choices.question_words[index]] for index in indices]
     offered = [
-        [numbers.setdefault(word, len(numbers)) for word in words] for index in indices for words in choices.words[index]
+        [numbers.setdefault(word, len(numbers)) for word in words]
+        for index in indices
+        for words in choices.words[index]
     ]
     names = np.array(
         [
