@@ -20,19 +20,17 @@ from typing import NamedTuple
 from vttdata.compose.correct import working_on
 from vttdata.compose.stimuli import withdraw_from_stimuli
 from vttdata.compose.traces import Trace, find_traces
-from vttdata.dataset.errata import ERRATA, history_rows
 from vttdata.dataset.find_tables import ConfigTables, read_tables
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import withdraw_from_protocol
-from vttdata.dataset.replace_folder import replace_folder, restore_folder
-from vttdata.dataset.revise import Changes, Revision, link_dataset, revise_dataset
+from vttdata.dataset.replace_folder import restore_folder
+from vttdata.dataset.revise import Changes, replace_revised
 from vttdata.dataset.stimuli import MANIFEST as STIMULI
 from vttdata.dataset.tombstones import (
     VIDEO,
     Tombstones,
     find_copies,
-    read_history,
     read_tombstones,
     withdrawal_journal,
 )
@@ -189,7 +187,8 @@ def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry
         report = WithdrawalReport(folder, version, *plan[:4], changes=changes)
         with contextlib.nullcontext() if dry_run else _unfinished(folder, version):
             if not is_revised:
-                report.emptied = _revise(folder, version, plan.tombstones, changes).emptied
+                revised = Changes(version, tombstones=plan.tombstones)
+                report.emptied = replace_revised(folder, revised, changes).emptied
             if is_built:
                 _clear_build(folder.parent, plan.tombstones, changes, has_report=is_begun or not is_revised)
             for path in also:
@@ -348,26 +347,6 @@ def _find_copies(tables: Mapping[str, ConfigTables], chosen: set[str], *, edited
     return copies - chosen
 
 
-def _revise(dataset: Path, version: str, tombstones: Tombstones, changes: FileChanges) -> Revision:
-    """Put a dataset without what is withdrawn into the place of another; in a dry run, it is removed again."""
-    with contextlib.suppress(_DryRunError), replace_folder(dataset) as partial:
-        link_dataset(dataset, partial)
-        before = read_dataset_manifest(partial)["files"]
-        errata = history_rows(read_history(partial, ERRATA))
-        revision = revise_dataset(partial, Changes(version, (), errata, tombstones))
-        after = read_dataset_manifest(partial)["files"]
-        if changes.is_dry_run:
-            raise _DryRunError
-    for name in sorted({MANIFEST, *before, *after}):
-        if name == MANIFEST or after.get(name) != before.get(name):
-            changes.note(dataset / name, "changed" if name in (*after, MANIFEST) else "removed")
-    return revision
-
-
-class _DryRunError(Exception):
-    """Ends the work on a folder that is not to take the place of another."""
-
-
 def _clear_build(build: Path, tombstones: Tombstones, changes: FileChanges, *, has_report: bool) -> None:
     remove_withdrawn_results(build, tombstones, changes)
     if has_report:
@@ -392,7 +371,8 @@ def _withdraw_from(
             before = read_tombstones(own)
             united = _with_items(own, before.united(tombstones))
             if united.rows != before.rows:
-                _revise(own, next_version(str(read_dataset_manifest(own)["version"]), "major"), united, changes)
+                version = next_version(str(read_dataset_manifest(own)["version"]), "major")
+                replace_revised(own, Changes(version, tombstones=united), changes)
             if own != path:
                 _clear_build(path, united, changes, has_report=is_begun or united.rows != before.rows)
         return
