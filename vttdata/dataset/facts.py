@@ -5,6 +5,7 @@ The manifest stores them under ``facts``, so that a revised dataset is described
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +75,7 @@ def parse_facts(content: JsonObject, name: str, version: str) -> DatasetFacts:
         KeyError, TypeError, ValueError: If they are not those of `DatasetFacts.as_json`.
     """
     about = {**content["metadata"], "name": name, "version": version}
-    facts: DatasetFacts = _adapter().validate_python({**content, "metadata": about})
+    facts: DatasetFacts = _adapter().validate_json(json.dumps({**content, "metadata": about}))
     return facts
 
 

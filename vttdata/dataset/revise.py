@@ -182,10 +182,11 @@ class _Reviser:
             yield dataclasses.replace(erratum, id=moved.get(erratum.id, erratum.id))
 
     def _read_tables(self) -> dict[str, list[SplitFiles]]:
+        front_matter = read_front_matter(self.dataset)
         try:
             memory = {
                 (info["config_name"], split["name"]): split["num_bytes"]
-                for info in self.front_matter["dataset_info"]
+                for info in front_matter["dataset_info"]
                 for split in info["splits"]
             }
             return {
@@ -198,7 +199,7 @@ class _Reviser:
                     )
                     for entry in config["data_files"]
                 ]
-                for config in self.front_matter["configs"]
+                for config in front_matter["configs"]
             }
         except (KeyError, TypeError) as error:
             raise invalid_front_matter(self.dataset) from error
