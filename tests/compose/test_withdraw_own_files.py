@@ -262,7 +262,7 @@ def test_what_was_forgotten_is_named_later(dataset: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.not_on("win32")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 200))])
 def test_no_sequence_of_changes_loses_one(tmp_path: Path, seed: int) -> None:
     """Withdrawals, corrections, builds and kills in any order: what went stays away, and all else is there."""
     draw = random.Random(seed)

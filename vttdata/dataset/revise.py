@@ -154,9 +154,6 @@ class _Reviser:
         kept = [erratum for erratum in earlier if not self._is_withdrawn(erratum)]
         self._write_history(ERRATA, as_rows([*kept, *applied]))
         self._write_history(WITHDRAWN, [dataclasses.asdict(row) for row in self.tombstones.rows])
-        if self.result.removed:
-            # It shows clips; the next build draws it again.
-            (self.dataset / PREVIEW).unlink(missing_ok=True)
         self._revise_videos()
         self._revise_recipe()
         self._describe()
@@ -331,6 +328,9 @@ class _Reviser:
             if name.startswith("videos/") and "rows" not in entry and name not in shipped:
                 (self.dataset / name).unlink()
         write_video_lists(self.dataset, clips)
+        if self.result.removed:
+            # It shows clips; the next build draws it again.
+            (self.dataset / PREVIEW).unlink(missing_ok=True)
 
     def _revise_recipe(self) -> None:
         """State the version in the recipe of the dataset."""
