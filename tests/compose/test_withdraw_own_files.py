@@ -22,7 +22,7 @@ from tests.helpers.hub.built import build, build_foils
 from tests.helpers.kill_points import kill_at
 from tests.helpers.traces import find_traces
 from vttdata.compose.correct import correct_dataset
-from vttdata.compose.withdraw import WithdrawalReport, WithdrawalRequest, withdraw
+from vttdata.compose.withdraw import WithdrawalRequest, withdraw
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.dataset.manifest import find_damage, read_dataset_manifest
 from vttdata.dataset.protocol_file import Protocol, read_protocol_file
@@ -310,44 +310,3 @@ def test_no_sequence_of_changes_loses_one(tmp_path: Path, seed: int) -> None:
         assert find_damage(dataset) == []
         ids = [f"video{n}" for n in range(8) if n // 2 in gone]
         assert not list(find_traces(out, ids))
-
-
-def test_files_of_others_keep_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """500 files that mention names and captions, beside everything and in the build folder, through all commands."""
-    home = tmp_path / "home"
-    monkeypatch.setenv("VTTDATA_HOME", str(home / ".cache/vttdata"))
-    files, out = official_files(tmp_path / "files"), home / "work/out"
-    home.mkdir()
-    dataset = build_official(files, out)
-    draw = random.Random(5)
-    suffixes = [".txt", ".csv", ".json", ".jsonl", ".mp4", ".py", ".html", ".npy", ".md", ".sqlite", ".arrow", ".zip"]
-    places = ["", "work", "work/out", "work/out/stages", "work/notes", ".cache/vttdata", "Videos/videos"]
-    theirs = set()
-    for number in range(500):
-        folder = home / draw.choice(places)
-        folder.mkdir(parents=True, exist_ok=True)
-        name = draw.choice([f"notes{number}", f"video2-{number}", f"{number}"]) + draw.choice(suffixes)
-        lines = ["video2", "sentence 0 about the clip of number 2", '{"video_id": "video3"}', "nothing", "abcdefgh001"]
-        (folder / name).write_text("\n".join(draw.choices(lines, k=4)))
-        theirs.add(folder / name)
-    (home / "Videos/videos/video2.mp4").write_bytes(b"their own")
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in theirs}
-    export(dataset, "jsonl", home / "work/exported")
-    correct_dataset(
-        out,
-        write_errata(tmp_path / "e.jsonl", "video0#0", "sentence 0 about the clip of number 0", "a corrected sentence"),
-    )
-    request = WithdrawalRequest(ids=["video2"], also=[home / "work/exported", home / "work/notes"])
-    report = withdraw(out, request)
-    write_report(out, home / "page.html")
-    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in theirs} == before
-    assert (home / "Videos/videos/video2.mp4").read_bytes() == b"their own"
-    mentioned = {trace.path for trace in report.traces if trace.path.is_relative_to(home)}
-    # Of videos, only names are looked at.
-    named = {
-        path
-        for path in theirs
-        if (path.is_relative_to(out) or path.is_relative_to(home / "work/notes")) and path.suffix != ".mp4"
-    }
-    assert {path for path in named if b"video2" in before[path][0]} <= mentioned <= named | {out / "build.json"}
-    assert isinstance(report, WithdrawalReport)

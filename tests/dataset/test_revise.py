@@ -94,7 +94,9 @@ def test_a_revised_dataset_is_that_which_never_had_the_rows(
     revise_dataset(tmp_path / "fresh", Changes("2.0.0", tombstones=gone))
     for name in ("README.md", "croissant.json", "manifest.json", "recipe.yaml", "videos/train/metadata.jsonl"):
         # Parquet tells whether a schema was read from a file.
-        revised, fresh = (re.sub("[0-9a-f]{12,64}", "", (d / name).read_text()) for d in (everything, tmp_path / "fresh"))
+        revised, fresh = (
+            re.sub("[0-9a-f]{12,64}", "", (d / name).read_text()) for d in (everything, tmp_path / "fresh")
+        )
         assert revised == fresh
     assert rows_of(everything) == rows_of(tmp_path / "fresh")
     card = (everything / "README.md").read_text()

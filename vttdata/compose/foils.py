@@ -167,7 +167,11 @@ def read_foil_texts(reference: str, columns: Mapping[str, str], run: Build) -> F
     else:
         folder = find_dataset(reference)
         manifest = read_dataset_manifest(folder)
-        made_of = {"dataset": manifest["name"], "version": manifest["version"], "sha256": file_sha256(folder / MANIFEST)}
+        made_of = {
+            "dataset": manifest["name"],
+            "version": manifest["version"],
+            "sha256": file_sha256(folder / MANIFEST),
+        }
         for split_captions in read_captions_by_split(folder):
             captions += split_captions.captions
             splits |= {caption.video_id: split_captions.split for caption in split_captions.captions}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-
 from pathlib import Path
 from typing import NamedTuple
 
