@@ -148,11 +148,27 @@ def test_what_states_another_dataset_is_left(dataset: Path, tmp_path: Path) -> N
     other = build(tmp_path / "other", TEXTS, sources=NAMES, name="me/other")
     export(other, "jsonl", tmp_path / "exported")
     Protocol("theirs", {"test": ["v1", "v2"]}, {"dataset": "me/other"}).write(tmp_path / "theirs.json")
-    also = [tmp_path / "exported", tmp_path / "theirs.json"]
-    before = [contents(tmp_path / "exported"), also[1].read_bytes()]
+    foils = build_foils(tmp_path / "foils")
+    manifest = json.loads((foils / "manifest.json").read_text())
+    manifest["facts"]["made_of"] = {"dataset": "me/other", "version": "1.0.0", "sha256": "0" * 64}
+    (foils / "manifest.json").write_text(json.dumps(manifest))
+    also = [tmp_path / "exported", tmp_path / "theirs.json", foils]
+    before = [contents(tmp_path / "exported"), also[1].read_bytes(), contents(foils)]
     report = withdraw(dataset, WithdrawalRequest(ids=["v1"], also=also))
-    assert [contents(tmp_path / "exported"), also[1].read_bytes()] == before
+    assert [contents(tmp_path / "exported"), also[1].read_bytes(), contents(foils)] == before
     assert [path for path, _ in report.changes.left] == also
+    assert report.changes.left[-1] == (foils, "is made of me/other")
+
+
+def test_tars_of_an_export_lose_what_is_withdrawn(dataset: Path, tmp_path: Path) -> None:
+    """The search opens them: what it finds before is gone after."""
+    shards = tmp_path / "shards"
+    export(dataset, "webdataset", shards)
+    wanted = (["beta-source"], [TEXTS[1]])
+    assert any(path.suffix == ".tar" for path, _ in find_traces(shards, *wanted))
+    withdraw(dataset, WithdrawalRequest(ids=["v1"], also=[shards]))
+    assert not list(find_traces(shards, *wanted))
+    assert any(path.suffix == ".tar" for path, _ in find_traces(shards, ["gamma"], [TEXTS[2]]))
 
 
 def test_a_list_names_nothing_outside_its_folder(dataset: Path, tmp_path: Path) -> None:
