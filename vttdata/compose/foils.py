@@ -135,15 +135,15 @@ class FoilTexts(NamedTuple):
     Fields:
         paragraphs: those of the videos whose captions are read together; empty where captions stand alone.
         files: name of each official file -> its SHA-256.
-        made_of: the dataset whose captions they are; see `vttdata.dataset.facts.DatasetFacts`.
         reference: rows of (figure, number) of a published set, for the card to compare.
+        made_of: the dataset whose captions they are; see `vttdata.dataset.facts.DatasetFacts`.
     """
 
     videos: Sequence[VideoTexts]
     paragraphs: Sequence[Paragraph] = ()
     files: Mapping[str, str] = {}
-    made_of: Mapping[str, str] = {}
     reference: Sequence[tuple[str, str]] = ()
+    made_of: Mapping[str, str] = {}
 
 
 def read_foil_texts(reference: str, columns: Mapping[str, str], run: Build) -> FoilTexts:

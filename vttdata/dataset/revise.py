@@ -304,7 +304,7 @@ class _Reviser:
         recounted: list[SplitFiles] = []
         for split in self.tables.get("swaps", ()):
             pairs = read_parquet_rows(self._paths("foils").get(split.split, ()), SWAP)
-            swaps = map(to_row, count_swaps(tuple(pair[name] for name in SWAP) for pair in pairs))
+            swaps = map(to_row, count_swaps((pair[SWAP[0]], pair[SWAP[1]], pair[SWAP[2]]) for pair in pairs))
             recounted += self._replace("swaps", split.split, [split], schema, swaps)
         self.tables["swaps"] = recounted
 

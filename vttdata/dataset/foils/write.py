@@ -213,7 +213,7 @@ def _question_rows(foils: FoilSet) -> dict[str, list[QuestionRow]]:
     return rows
 
 
-def count_swaps(pairs: Iterable[tuple[str, ...]]) -> list[SwapRow]:
+def count_swaps(pairs: Iterable[tuple[str, str, str]]) -> list[SwapRow]:
     """Count the swaps, with the columns of `SWAP`, of the pairs of a split, the most frequent one first."""
     ranked = sorted(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
     return [SwapRow(*swap, pairs) for swap, pairs in ranked]
