@@ -19,7 +19,7 @@ import pyarrow as pa
 from vttdata.dataset.description_files import write_description
 from vttdata.dataset.errata import CORRECTABLE, ERRATA, as_rows, correct_row, history_rows, row_id
 from vttdata.dataset.facts import parse_facts, read_facts
-from vttdata.dataset.foils.write import SWAP, count_swaps, withdraw_paragraphs
+from vttdata.dataset.foils.write import SWAP, swap_rows, withdraw_paragraphs
 from vttdata.dataset.front_matter import invalid_front_matter, match_files, read_front_matter, read_layout
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
@@ -304,7 +304,7 @@ class _Reviser:
         recounted: list[SplitFiles] = []
         for split in self.tables.get("swaps", ()):
             pairs = read_parquet_rows(self._paths("foils").get(split.split, ()), SWAP)
-            swaps = map(to_row, count_swaps((pair[SWAP[0]], pair[SWAP[1]], pair[SWAP[2]]) for pair in pairs))
+            swaps = map(to_row, swap_rows((pair[SWAP[0]], pair[SWAP[1]], pair[SWAP[2]]) for pair in pairs))
             recounted += self._replace("swaps", split.split, [split], schema, swaps)
         self.tables["swaps"] = recounted
 

@@ -22,7 +22,7 @@ from vttdata.dataset.card.sections import (
     read_rows,
 )
 from vttdata.dataset.facts import DatasetFacts, FoilFacts
-from vttdata.dataset.foils.statistics import read_results
+from vttdata.dataset.foils.statistics import read_blind_results
 from vttdata.generate.blind.questions import question_rows, question_sentence
 from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
 
@@ -77,7 +77,7 @@ def list_blind_results(tables: Tables, folder: Path) -> list[str]:
 def _read_attacks(folder: Path) -> dict[str, list[Attack]]:
     return {
         config: list(map(Attack.from_json, results))
-        for config, results in read_results(folder).items()
+        for config, results in read_blind_results(folder).items()
         if config != "questions"
     }
 

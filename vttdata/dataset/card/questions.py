@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vttdata.dataset.card.sections import Tables, escape, fold, format_table, read_rows
-from vttdata.dataset.foils.statistics import read_results
+from vttdata.dataset.foils.statistics import read_blind_results
 from vttdata.generate.blind.questions import QuestionAttack, question_rows, question_sentence
 from vttdata.json_types import Row
 
@@ -28,7 +28,7 @@ def read_question_attacks(dataset: Path) -> dict[str, TriedQuestions]:
     """Return what blind attackers reach on the questions of each kind that they tried."""
     return {
         config.partition("/")[2]: TriedQuestions(list(map(QuestionAttack.from_json, results)), results[0]["questions"])
-        for config, results in read_results(dataset).items()
+        for config, results in read_blind_results(dataset).items()
         if config.partition("/")[0] == "questions" and results
     }
 

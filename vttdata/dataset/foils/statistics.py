@@ -110,7 +110,7 @@ def write_attacks(dataset: Path, attacks: Mapping[str, Sequence[Attack | Questio
     (dataset / SHORTCUTS).write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_results(dataset: Path) -> dict[str, list[JsonObject]]:
+def read_blind_results(dataset: Path) -> dict[str, list[JsonObject]]:
     """Return the results of the blind attackers on each configuration, as `write_attacks` wrote them; {} without any.
 
     Raises:
@@ -129,7 +129,7 @@ def read_attacks(dataset: Path) -> dict[str, list[Attack]]:
             return {}
         return {
             config: [Attack.from_json(attack) for attack in attacks if "unavailable" not in attack]
-            for config, attacks in read_results(dataset).items()
+            for config, attacks in read_blind_results(dataset).items()
             if config != "questions"
         }
     except (VttdataError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -146,7 +146,7 @@ def read_worst_attacks(dataset: Path) -> dict[str, JsonObject]:
         return {
             config: {key: attacks[0][key] for key in _ATTACK_KEYS}
             | {key: attacks[0][key] for key in _COUNT_KEYS if key in attacks[0]}
-            for config, attacks in read_results(dataset).items()
+            for config, attacks in read_blind_results(dataset).items()
             if attacks
         }
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:

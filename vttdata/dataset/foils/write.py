@@ -179,7 +179,7 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
         )
         paragraphs.setdefault(split_of[paragraph.video_id], []).append(paragraph_row)
     swaps = {
-        split: count_swaps((row.concept, row.foil_concept, row.supercategory) for row in rows)
+        split: swap_rows((row.concept, row.foil_concept, row.supercategory) for row in rows)
         for split, rows in pairs.items()
     }
     rows_of: dict[str, Mapping[str, Sequence[object]]] = {"foils": pairs, "paragraphs": paragraphs, "swaps": swaps}
@@ -213,7 +213,7 @@ def _question_rows(foils: FoilSet) -> dict[str, list[QuestionRow]]:
     return rows
 
 
-def count_swaps(pairs: Iterable[tuple[str, str, str]]) -> list[SwapRow]:
+def swap_rows(pairs: Iterable[tuple[str, str, str]]) -> list[SwapRow]:
     """Count the swaps, with the columns of `SWAP`, of the pairs of a split, the most frequent one first."""
     ranked = sorted(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
     return [SwapRow(*swap, pairs) for swap, pairs in ranked]
