@@ -255,6 +255,6 @@ def evaluate_by_condition(
     if outputs.page is not None:
         from vttdata.report.conditions_page import conditions_page
 
-        write_whole(outputs.page, conditions_page(report, folder, stimuli))
+        write_whole(outputs.page, conditions_page(report, stimuli))
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if outputs.as_json else report.as_text())
     return DONE

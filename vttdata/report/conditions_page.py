@@ -14,8 +14,7 @@ from PIL import Image
 from vttdata.conditions import CONDITIONS, Stimulus
 from vttdata.dataset.stimuli import read_stimuli
 from vttdata.errors import MediaError
-from vttdata.evaluate.conditions import ConditionsReport, table_of
-from vttdata.evaluate.task import load_evaluation_task
+from vttdata.evaluate.conditions import ConditionsReport
 from vttdata.ids import digest
 from vttdata.media.pictures import sample_frames
 from vttdata.report import plots
@@ -32,8 +31,8 @@ _ITEMS_SHOWN, _TEXTS_SHOWN, _FRAMES_SHOWN, _INDICES_SHOWN = 16, 6, 4, 12
 _WIDTH, _HEIGHT = 120, 68
 
 
-def conditions_page(report: ConditionsReport, folder: Path, stimuli: Path | None) -> str:
-    """Return the page of scores by condition; texts come from the folder of the dataset, pictures from the stimuli."""
+def conditions_page(report: ConditionsReport, stimuli: Path | None) -> str:
+    """Return the page of scores by condition; pictures come from the stimuli."""
     sections = []
     for number, (name, model) in enumerate(report.models.items()):
         bars = [
@@ -53,7 +52,7 @@ def conditions_page(report: ConditionsReport, folder: Path, stimuli: Path | None
         ]
         body += render_table(columns, rows, f"What the video adds for {name}", columns[2:]) if rows else ""
         sections.append(PageSection(f"model-{number}", name, body, note="With 95 % intervals over sources."))
-    sections.append(_disagreeing_items(report, folder, stimuli))
+    sections.append(_disagreeing_items(report, stimuli))
     return render_page(
         f"{report.dataset} {report.version}",
         sections,
@@ -70,7 +69,7 @@ def conditions_page(report: ConditionsReport, folder: Path, stimuli: Path | None
     )
 
 
-def _disagreeing_items(report: ConditionsReport, folder: Path, stimuli: Path | None) -> PageSection:
+def _disagreeing_items(report: ConditionsReport, stimuli: Path | None) -> PageSection:
     """Return the section of the items on which the scores of conditions differ most, by a hash among equals."""
     items, values = report.items, _values_by_item(report)
     spread = {
@@ -79,7 +78,7 @@ def _disagreeing_items(report: ConditionsReport, folder: Path, stimuli: Path | N
     }
     disagreeing = [index for index, difference in spread.items() if difference > 0]
     shown = sorted(disagreeing, key=lambda index: (-spread[index], digest(items.ids[index])))[:_ITEMS_SHOWN]
-    texts = load_evaluation_task(report.task).read_texts(folder, table_of(items), {items.ids[index] for index in shown})
+    texts = {items.ids[index]: items.texts_of(index) for index in shown}
     clips = {items.clip_ids[index] for index in shown}
     seen: dict[tuple[str, str], Stimulus] = {}
     if stimuli is not None:
@@ -99,8 +98,8 @@ def _disagreeing_items(report: ConditionsReport, folder: Path, stimuli: Path | N
                         "still": draw_stimulus(stimuli, stimulus) if stimuli is not None and stimulus else "",
                     }
                 )
-        of_item = texts.get(items.ids[index])
-        listed.append({"id": items.ids[index], "texts": of_item.texts[:_TEXTS_SHOWN] if of_item else (), "rows": rows})
+        of_item = texts[items.ids[index]]
+        listed.append({"id": items.ids[index], "texts": of_item.texts[:_TEXTS_SHOWN], "rows": rows})
     note = f"{len(disagreeing):,} of {len(items.ids):,} items; shown are {len(shown):,}."
     return PageSection("items", "Items where conditions disagree", render_text(_ITEMS, items=listed), note=note)
 
