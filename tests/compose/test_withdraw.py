@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.hub.built import build
-from tests.helpers.kill_points import count_moments, kill_at
+from tests.helpers.kill_points import count_moments, find_renames, kill_at
 from tests.helpers.traces import find_traces
 from vttdata.compose import build as builds
 from vttdata.compose.correct import correct_dataset
@@ -160,7 +160,8 @@ def test_a_split_may_be_left_empty_and_a_dataset_not(dataset: Path) -> None:
 
 
 @pytest.mark.not_on("win32")
-def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("points", ["around the change", pytest.param("everywhere", marks=pytest.mark.long)])
+def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, points: str) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "scores.jsonl").write_text('{"item": "v0", "value": 1}\n{"item": "v1", "value": 0}\n')
@@ -183,11 +184,18 @@ def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeyp
     act()
     assert rows_of(folder / "small") == wanted
     reset()
-    moments = count_moments(act)
-    killed = 0
-    for number in range(20):
+    if points == "everywhere":
+        total = count_moments(act)
+        moments = [1 + number * total // 20 for number in range(20)]
+    else:
+        # The dataset goes away, the new one comes into its place, and what follows is left to do.
+        moments = find_renames(act, folder / "small")
+        moments += [moments[-1] + 1]
+        assert len(moments) == 3
+    for moment in moments:
         target = reset()
-        killed += kill_at(1 + number * moments // 20, act)
+        assert kill_at(moment, act)
+        assert points == "everywhere" or withdrawal_journal(target).exists()
         if target.exists():
             # The old dataset or the new one, whole.
             assert find_damage(target) == []
@@ -201,7 +209,6 @@ def test_no_kill_leaves_half_a_withdrawal(dataset: Path, tmp_path: Path, monkeyp
         assert (folder / "notes/scores.jsonl").read_bytes() == (notes / "scores.jsonl").read_bytes()
         assert {path.name for path in folder.iterdir()} <= {"small", "notes", ".small.lock"}
         assert not list(find_traces(target, ["v1", "beta-source"], [TEXTS[1]]))
-    assert killed == 20
 
 
 def official_files(folder: Path) -> Path:

@@ -55,13 +55,9 @@ SCRATCH = {
 }
 # The copy of a dataset that is to take the place of another, made from its manifest.
 COPY = {
-    "dataset/revise._Reviser._describe",
-    "dataset/revise._Reviser._prune_files",
-    "dataset/revise._Reviser._recount_swaps",
+    "dataset/revise._Reviser._replace",
     "dataset/revise._Reviser._revise_recipe",
-    "dataset/revise._Reviser._revise_split",
     "dataset/revise._Reviser._revise_videos",
-    "dataset/revise._Reviser._write_history",
     "dataset/videos.add_preview",
 }
 # Fixed names, or those of keys that only vttdata makes, in a folder with its marker.

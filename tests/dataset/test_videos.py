@@ -145,7 +145,7 @@ def test_clips_whose_files_differ_only_by_case_are_refused(filmed: Material, tmp
     clips = [clip, dataclasses.replace(clip, video_id=name, media=media)]
     (tmp_path / "d").mkdir()
     with pytest.raises(VttdataError, match="differ only by case"):
-        add_video_files(tmp_path / "d", filmed.media, clips, [[] for _ in clips])
+        add_video_files(tmp_path / "d", filmed.media, clips)
 
 
 class TestNone:

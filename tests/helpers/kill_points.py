@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 _CHANGES = {"open", "os.rename", "os.remove", "os.rmdir", "os.link", "os.mkdir", "sqlite3.connect"}
 
 
 def count_moments(action: Callable[[], object]) -> int:
     """Return how many moments a function has, by running it in a process of its own."""
+    return len(_list_moments(action))
+
+
+def find_renames(action: Callable[[], object], path: Path) -> list[int]:
+    """Return the moments of a function at which a file or folder is renamed from or to a path."""
+    return [number for number, names in enumerate(_list_moments(action), 1) if str(path) in names]
+
+
+def _list_moments(action: Callable[[], object]) -> list[list[str]]:
+    """Return for each moment the paths of its rename, if it is one."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
-        count = 0
+        moments: list[list[str]] = []
 
-        def note(event: str, _: object) -> None:
-            nonlocal count
-            count += event in _CHANGES
+        def note(event: str, arguments: tuple[object, ...]) -> None:
+            if event in _CHANGES:
+                moments.append(list(map(str, arguments[:2])) if event == "os.rename" else [])
 
         sys.addaudithook(note)
         action()
-        os.write(write, str(count).encode())
+        with os.fdopen(write, "w") as stream:
+            json.dump(moments[:], stream)
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as stream:
-        text = stream.read()
+        found: list[list[str]] = json.load(stream)
     os.waitpid(child, 0)
-    return int(text)
+    return found
 
 
 def kill_at(moment: int, action: Callable[[], object]) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tarfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -18,7 +20,7 @@ def find_traces(folder: Path, names: Collection[str], texts: Collection[str] = (
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
-        content = path.name.encode() + b"\n" + path.read_bytes()
+        content = path.name.encode() + b"\n" + path.read_bytes() + _unpacked(path)
         found = set(texts).intersection(_texts(path))
         if path.suffix == ".parquet":
             content += "\n".join(_texts(path)).encode()
@@ -27,6 +29,18 @@ def find_traces(folder: Path, names: Collection[str], texts: Collection[str] = (
         if path.suffix not in (".parquet", ".mp4", ".jpg"):
             found |= {text for text in texts if len(text) > 20 and _stands_alone(text.encode(), content)}
         yield from ((path, each) for each in sorted(found))
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the names and contents of what a tar holds; of other files nothing."""
+    if path.suffix != ".tar":
+        return b""
+    parts = []
+    with tarfile.open(fileobj=io.BytesIO(path.read_bytes())) as archive:
+        for member in archive:
+            stream = archive.extractfile(member)
+            parts += [member.name.encode(), stream.read() if stream is not None else b""]
+    return b"\n".join(parts)
 
 
 def _stands_alone(text: bytes, content: bytes) -> bool:

@@ -7,11 +7,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from vttdata.dataset.errata import ERRATA, history_rows, read_errata
+from vttdata.dataset.errata import read_errata
 from vttdata.dataset.manifest import read_dataset_manifest
-from vttdata.dataset.replace_folder import replace_folder
-from vttdata.dataset.revise import Changes, Revision, link_dataset, revise_dataset
-from vttdata.dataset.tombstones import read_history, read_tombstones, refuse_unfinished
+from vttdata.dataset.revise import Changes, Revision, replace_revised
+from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import VttdataError
 from vttdata.files.file_lock import LockHeldError, hold_lock
 from vttdata.load.local_builds import ACCOUNT
@@ -37,14 +36,11 @@ def correct_dataset(
     target = folder if out is None else Path(out)
     if out is None and folder.parent.name == "snapshots":
         raise VttdataError(f"'{os.fspath(dataset)}' is on the Hub; name a folder for the corrected dataset with --out.")
-    with working_on(target), replace_folder(target) as partial:
+    with working_on(target):
         refuse_unfinished(folder)
-        link_dataset(folder, partial)
-        version = next_version(str(read_dataset_manifest(partial)["version"]), "major")
-        corrections = read_errata(Path(errata), version)
-        earlier = history_rows(read_history(partial, ERRATA))
-        revision = revise_dataset(partial, Changes(version, corrections, earlier, read_tombstones(partial)))
-    return target, version, revision
+        version = next_version(str(read_dataset_manifest(folder)["version"]), "major")
+        changes = Changes(version, read_errata(Path(errata), version))
+        return target, version, replace_revised(folder, changes, target=target)
 
 
 @contextlib.contextmanager

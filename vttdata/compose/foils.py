@@ -23,9 +23,11 @@ from vttdata.compose.keep_corrections import keep_corrections
 from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
 from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
+from vttdata.files.reading import file_sha256
 from vttdata.files.tables import Columns, read_table
 from vttdata.generate.blind.choices import TextPair
 from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack, audit_questions, can_be_attacked
@@ -134,12 +136,14 @@ class FoilTexts(NamedTuple):
         paragraphs: those of the videos whose captions are read together; empty where captions stand alone.
         files: name of each official file -> its SHA-256.
         reference: rows of (figure, number) of a published set, for the card to compare.
+        made_of: the dataset whose captions they are; see `vttdata.dataset.facts.DatasetFacts`.
     """
 
     videos: Sequence[VideoTexts]
     paragraphs: Sequence[Paragraph] = ()
     files: Mapping[str, str] = {}
     reference: Sequence[tuple[str, str]] = ()
+    made_of: Mapping[str, str] = {}
 
 
 def read_foil_texts(reference: str, columns: Mapping[str, str], run: Build) -> FoilTexts:
@@ -157,15 +161,23 @@ def read_foil_texts(reference: str, columns: Mapping[str, str], run: Build) -> F
     check_input_columns(reference, columns)
     captions: list[Caption] = []
     splits: dict[str, str | None] = {}
+    made_of = {}
     if is_table(reference):
         captions = list(_captions_of_table(Path(reference), columns))
     else:
-        for split_captions in read_captions_by_split(find_dataset(reference)):
+        folder = find_dataset(reference)
+        manifest = read_dataset_manifest(folder)
+        made_of = {
+            "dataset": manifest["name"],
+            "version": manifest["version"],
+            "sha256": file_sha256(folder / MANIFEST),
+        }
+        for split_captions in read_captions_by_split(folder):
             captions += split_captions.captions
             splits |= {caption.video_id: split_captions.split for caption in split_captions.captions}
     if not captions:
         raise VttdataError(f"{reference}: holds no captions.")
-    return FoilTexts(group_texts_by_video(run.stage(CAPTIONS, captions), splits))
+    return FoilTexts(group_texts_by_video(run.stage(CAPTIONS, captions), splits), made_of=made_of)
 
 
 def _captions_of_table(path: Path, columns: Mapping[str, str]) -> Iterator[Caption]:
@@ -237,7 +249,8 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
                 paragraph_pairs(made), texts=attacker_texts, models=judges, watch=run.watch
             )
     judged = _count_judged(recipe, pairs, verdicts)
-    made = dataclasses.replace(made, counts=[*_counts(texts, mined, made, judged), *_describe_groups(pairs)])
+    counts = [*_counts(texts, mined, made, judged), *_describe_groups(pairs)]
+    made = dataclasses.replace(made, counts=counts, made_of=texts.made_of)
     if questions:
         counts = [("questions", f"{len(questions):,}"), *made.counts]
         made = dataclasses.replace(made, counts=counts, questions=questions, question_attacks=question_attacks)

@@ -20,19 +20,18 @@ from typing import NamedTuple
 from vttdata.compose.correct import working_on
 from vttdata.compose.stimuli import withdraw_from_stimuli
 from vttdata.compose.traces import Trace, find_traces
-from vttdata.dataset.errata import ERRATA, history_rows
+from vttdata.dataset.facts import read_facts
 from vttdata.dataset.find_tables import ConfigTables, read_tables
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import withdraw_from_protocol
-from vttdata.dataset.replace_folder import replace_folder, restore_folder
-from vttdata.dataset.revise import Changes, Revision, link_dataset, revise_dataset
+from vttdata.dataset.replace_folder import restore_folder
+from vttdata.dataset.revise import Changes, replace_revised
 from vttdata.dataset.stimuli import MANIFEST as STIMULI
 from vttdata.dataset.tombstones import (
     VIDEO,
     Tombstones,
     find_copies,
-    read_history,
     read_tombstones,
     withdrawal_journal,
 )
@@ -189,7 +188,8 @@ def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry
         report = WithdrawalReport(folder, version, *plan[:4], changes=changes)
         with contextlib.nullcontext() if dry_run else _unfinished(folder, version):
             if not is_revised:
-                report.emptied = _revise(folder, version, plan.tombstones, changes).emptied
+                revised = Changes(version, tombstones=plan.tombstones)
+                report.emptied = replace_revised(folder, revised, changes).emptied
             if is_built:
                 _clear_build(folder.parent, plan.tombstones, changes, has_report=is_begun or not is_revised)
             for path in also:
@@ -243,44 +243,43 @@ def _find_folder(dataset: str | os.PathLike[str]) -> Path:
 
 def _plan(folder: Path, request: WithdrawalRequest, earlier: Tombstones, version: str) -> _Plan:
     tables = read_tables(folder)
-    sources = _sources_by_id(tables)
-    chosen = _choose_sources(folder, tables, sources, request, earlier)
+    names = _index_sources(tables)
+    chosen = _choose_sources(folder, names, request, earlier)
     copies = _find_copies(tables, chosen, edited=not request.keep_copies)
-    gone = chosen | copies
-    annotators = set(request.annotators)
-    values, clips = set[tuple[str, str]](), set[str]()
-    kept, gone_texts, kept_texts = set[tuple[str, str]](), set[str](), set[str]()
+    gone, annotators = chosen | copies, set(request.annotators)
+    clips, authors, captions = set[str](), set[str](), 0
     fingerprints: dict[str, Fingerprint] = {}
-    captions, found = 0, set[str]()
-    columns = (*_KINDS, "donor_video_id", "annotator", "hash_scheme", "hashes", *_TEXTS)
+    # What rows name, and their texts, by whether they go.
+    values: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    texts: dict[bool, set[str]] = {True: set(), False: set()}
     for config in tables:
-        for row in _rows(tables, config, columns):
-            is_gone = sources.get(row.get("source_id") or row.get("video_id") or "") in gone
-            is_caption_gone = row.get("annotator") in annotators or sources.get(row.get("donor_video_id") or "") in gone
-            for column, kind in _KINDS.items():
-                if value := row.get(column):
-                    (values if is_gone else kept).add((value, kind))
+        for row in _rows(tables, config, (*_KINDS, "donor_video_id", "annotator", "hash_scheme", "hashes", *_TEXTS)):
+            is_gone = names.by_id.get(row.get("source_id") or row.get("video_id") or "") in gone
+            is_by_them = row.get("annotator") in annotators or names.by_id.get(row.get("donor_video_id") or "") in gone
+            values[is_gone].update((value, kind) for column, kind in _KINDS.items() if (value := row.get(column)))
             if is_gone and row.get("video_id"):
                 clips.add(row["video_id"])
             if is_gone and row.get("hashes"):
                 fingerprints[row["source_id"]] = Fingerprint(row["hash_scheme"], row["hashes"])
             if config == "captions":
-                captions += is_gone or is_caption_gone
-                found |= {row["annotator"]} & annotators
-            texts = [row[name] for name in _TEXTS if row.get(name)]
-            if not (annotators and "captions" in row and not is_gone):
-                # Otherwise it has the annotator's captions too, until it is revised.
-                into = gone_texts if is_gone or is_caption_gone else kept_texts
-                into.update(text for each in texts for text in ([each] if isinstance(each, str) else each))
-    unknown = {name for name in annotators - found if not earlier.covers(name, ("annotator",))}
+                captions += is_gone or is_by_them
+                authors.add(row["annotator"])
+            # The list of a clip that stays has the annotator's captions too, until it is revised.
+            if is_gone or not (annotators and "captions" in row):
+                cells = [row[name] for name in _TEXTS if row.get(name)]
+                texts[is_gone or is_by_them].update(
+                    text for cell in cells for text in ([cell] if isinstance(cell, str) else cell)
+                )
+    unknown = {name for name in annotators - authors if not earlier.covers(name, ("annotator",))}
     if unknown:
         raise VttdataError(f"{folder}: no caption is by {min(unknown)!a}; the column 'annotator' names its authors.")
     # What names something that stays, too, such as an address of several sources, is no name of what goes.
-    named = (values - kept) | {(name, "annotator") for name in annotators} | {(name, "source") for name in gone}
+    withdrawn = values[True] - values[False]
+    withdrawn |= {(name, "annotator") for name in annotators} | {(name, "source") for name in gone}
     is_kept = request.keep_fingerprints and not request.keep_copies
     salt = file_sha256(folder / MANIFEST)[:32]
-    tombstones = earlier.add(named, request.reason, version, fingerprints if is_kept else {}, salt)
-    return _Plan(len(chosen), len(copies), len(clips), captions, tombstones, gone_texts - kept_texts)
+    tombstones = earlier.add(withdrawn, request.reason, version, fingerprints if is_kept else {}, salt)
+    return _Plan(len(chosen), len(copies), len(clips), captions, tombstones, texts[True] - texts[False])
 
 
 def _rows(tables: Mapping[str, ConfigTables], config: str, columns: Collection[str]) -> Iterator[Row]:
@@ -290,46 +289,45 @@ def _rows(tables: Mapping[str, ConfigTables], config: str, columns: Collection[s
         yield from read_parquet_rows([path], (), optional=tuple(columns))
 
 
-def _sources_by_id(tables: Mapping[str, ConfigTables]) -> dict[str, str]:
-    """Return the source of each clip and of each source; a clip without one is its own, as in a set of foils."""
-    found: dict[str, str] = {}
-    alone: dict[str, str] = {}
-    for config in tables:
-        for row in _rows(tables, config, ("video_id", "source_id")):
-            clip, source = row.get("video_id"), row.get("source_id")
-            if source is not None:
-                found |= {source: source, clip or source: source}
-            elif clip is not None:
-                alone[clip] = clip
-    return alone | found
+class _Names(NamedTuple):
+    """Sources by their ids and those of their clips, by their addresses, and by names of files, which several may have.
+
+    A clip without a source is its own, as in a set of foils.
+    """
+
+    by_id: Mapping[str, str]
+    by_url: Mapping[str, str]
+    by_file: Mapping[str, set[str]]
 
 
-def _choose_sources(
-    folder: Path,
-    tables: Mapping[str, ConfigTables],
-    sources: Mapping[str, str],
-    request: WithdrawalRequest,
-    earlier: Tombstones,
-) -> set[str]:
+def _index_sources(tables: Mapping[str, ConfigTables]) -> _Names:
+    by_id: dict[str, str] = {}
+    by_url: dict[str, str] = {}
+    by_file: dict[str, set[str]] = defaultdict(set)
+    clips: set[str] = set()
+    for row in (row for config in tables for row in _rows(tables, config, ("video_id", "source_id", "url", "file"))):
+        clip, source = row.get("video_id"), row.get("source_id")
+        clips |= {clip} if clip is not None else set()
+        if source is not None:
+            by_id |= {source: source, clip or source: source}
+            if row.get("url"):
+                by_url[row["url"]] = source
+            if row.get("file"):
+                by_file[row["file"]].add(source)
+    return _Names({clip: clip for clip in clips} | by_id, by_url, by_file)
+
+
+def _choose_sources(folder: Path, names: _Names, request: WithdrawalRequest, earlier: Tombstones) -> set[str]:
     """Return the sources that a request names; what is withdrawn already needs no source."""
-    of_url: dict[str, str] = {}
-    of_file: dict[str, set[str]] = defaultdict(set)
-    for config in tables:
-        for row in _rows(tables, config, ("video_id", "source_id", "url", "file")):
-            source = sources.get(row.get("source_id") or row.get("video_id") or "")
-            if source is not None and row.get("url"):
-                of_url[row["url"]] = source
-            if source is not None and row.get("file"):
-                of_file[row["file"]].add(source)
     chosen: set[str] = set()
     for name in request.ids:
-        known = find_video_id(name, sources)
-        found = {sources[known]} if known is not None else of_file.get(name, set())
+        known = find_video_id(name, names.by_id)
+        found = {names.by_id[known]} if known is not None else names.by_file.get(name, set())
         if len(found) != 1 and not earlier.covers(name, (*VIDEO, "file")):
             raise VttdataError(f"{folder}: has neither a clip nor a source {name[:80]!a}; nothing was changed.")
         chosen |= found
     for url in request.urls:
-        source = of_url.get(url, sources.get(source_of(url) or ""))
+        source = names.by_url.get(url, names.by_id.get(source_of(url) or ""))
         if source is None and not earlier.covers(url, ("url",)):
             raise VttdataError(f"{folder}: no source has the address {url[:120]!a}; nothing was changed.")
         chosen |= {source} if source is not None else set()
@@ -346,26 +344,6 @@ def _find_copies(tables: Mapping[str, ConfigTables], chosen: set[str], *, edited
     if originals and edited:
         copies |= find_copies(prints.items(), originals)
     return copies - chosen
-
-
-def _revise(dataset: Path, version: str, tombstones: Tombstones, changes: FileChanges) -> Revision:
-    """Put a dataset without what is withdrawn into the place of another; in a dry run, it is removed again."""
-    with contextlib.suppress(_DryRunError), replace_folder(dataset) as partial:
-        link_dataset(dataset, partial)
-        before = read_dataset_manifest(partial)["files"]
-        errata = history_rows(read_history(partial, ERRATA))
-        revision = revise_dataset(partial, Changes(version, (), errata, tombstones))
-        after = read_dataset_manifest(partial)["files"]
-        if changes.is_dry_run:
-            raise _DryRunError
-    for name in sorted({MANIFEST, *before, *after}):
-        if name == MANIFEST or after.get(name) != before.get(name):
-            changes.note(dataset / name, "changed" if name in (*after, MANIFEST) else "removed")
-    return revision
-
-
-class _DryRunError(Exception):
-    """Ends the work on a folder that is not to take the place of another."""
 
 
 def _clear_build(build: Path, tombstones: Tombstones, changes: FileChanges, *, has_report: bool) -> None:
@@ -387,12 +365,17 @@ def _withdraw_from(
     if (own / MANIFEST).is_file() and (own / "README.md").is_file():
         if own == dataset:
             return
+        made_of = read_facts(own).made_of.get("dataset", name)
+        if made_of != name:
+            changes.left.append((own, f"is made of {made_of}"))
+            return
         with working_on(own):
             restore_folder(own)
             before = read_tombstones(own)
             united = _with_items(own, before.united(tombstones))
             if united.rows != before.rows:
-                _revise(own, next_version(str(read_dataset_manifest(own)["version"]), "major"), united, changes)
+                version = next_version(str(read_dataset_manifest(own)["version"]), "major")
+                replace_revised(own, Changes(version, tombstones=united), changes)
             if own != path:
                 _clear_build(path, united, changes, has_report=is_begun or united.rows != before.rows)
         return

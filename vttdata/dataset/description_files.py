@@ -11,16 +11,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from vttdata.dataset.card.card import format_card, list_limitations
+from vttdata.dataset.card.foils import format_foil_card, list_blind_results
 from vttdata.dataset.card.sections import Tables, build_citation
+from vttdata.dataset.facts import DatasetFacts
 from vttdata.dataset.front_matter import format_front_matter
-from vttdata.dataset.manifest import write_manifest
+from vttdata.dataset.leak_audit import audit_all
+from vttdata.dataset.manifest import MANIFEST, write_manifest
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.rows import columns_of
-from vttdata.dataset.schema import Column, LabelNames
+from vttdata.dataset.schema import Column, LabelNames, Role
 from vttdata.dataset.shards import SplitFiles
+from vttdata.dataset.statistics import Statistics, count_files
+from vttdata.files.output_file import write_whole
 from vttdata.files.reading import file_sha256
 from vttdata.json_types import JsonObject
+from vttdata.split import Audit
 
 CROISSANT = "croissant.json"
 
@@ -74,43 +81,57 @@ RESPONSIBLE: Mapping[str, str] = {
 
 def write_description(
     dataset: Path,
-    metadata: Metadata,
+    facts: DatasetFacts,
     tables: Tables,
-    body: str,
     *,
+    statistics: Statistics | None = None,
+    audits: Mapping[str, Audit] | None = None,
     labels: LabelNames = MappingProxyType({}),
-    limitations: Sequence[str] = (),
-    known_files: Mapping[str, Mapping[str, object]] | None = None,
+    known_files: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
 ) -> None:
-    """Describe a dataset folder whose tables and other files are complete.
+    """Describe a dataset folder whose tables and other files are complete, in the place of an earlier description.
+
+    All that is written follows from the folder and these facts, which the manifest stores.
 
     Args:
         dataset: Folder.
-        metadata: Metadata of the dataset.
+        facts: What the tables do not hold.
         tables: Configuration -> its splits, the default one first.
-        body: README below its front matter.
+        statistics: Those of the tables, if they are known already.
+        audits: Those of the splits and of each protocol, if they are known already.
         labels: Names of the categories and of the classes of concepts.
-        limitations: Known limitations of the dataset, a sentence each.
         known_files: Manifest entries of files that need not be read again.
     """
-    front_matter = format_front_matter(tables, labels, metadata)
-    (dataset / "README.md").write_text(f"{front_matter}\n{body}", encoding="utf-8", newline="\n")
+    metadata = facts.metadata
+    if facts.foils is not None:
+        body = format_foil_card(facts, facts.foils, tables, dataset)
+        limitations = list_blind_results(tables, dataset)
+    else:
+        paths = {
+            config: {split.split: [dataset / shard.path for shard in split.shards] for split in splits}
+            for config, splits in tables.items()
+        }
+        if statistics is None:
+            statistics = count_files(paths, labels.get(Role.CATEGORY, ()), labels.get(Role.CLASS, ()))
+        if audits is None:
+            audits = audit_all(paths) if facts.audited else {}
+        body = format_card(facts, statistics, audits, tables, dataset)
+        limitations = list_limitations(metadata, statistics, audits, tables, dataset)
     croissant = _describe_dataset(dataset, metadata, tables, limitations)
     croissant |= describe_tables(metadata.name, tables, labels)
-    (dataset / CROISSANT).write_text(
-        json.dumps(croissant, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
-    )
+    write_whole(dataset / "README.md", f"{format_front_matter(tables, labels, metadata)}\n{body}")
+    write_whole(dataset / CROISSANT, json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
     files = {
         shard.path: {"sha256": shard.sha256, "bytes": shard.bytes, "rows": shard.rows}
         for splits in tables.values()
         for split in splits
         for shard in split.shards
-    } | dict(known_files or {})
+    } | dict(known_files)
     for path in dataset.rglob("*"):
         name = path.relative_to(dataset).as_posix()
-        if path.is_file() and name not in files:
+        if path.is_file() and name not in files and name != MANIFEST:
             files[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size}
-    write_manifest(dataset, name=metadata.name, version=metadata.version, files=files)
+    write_manifest(dataset, name=metadata.name, version=metadata.version, files=files, facts=facts.as_json())
 
 
 def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitations: Sequence[str]) -> JsonObject:

@@ -8,17 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import write_whole
 from vttdata.files.reading import LINKS_OUT, file_sha256, is_inside, links_out, read_description
 from vttdata.json_types import JsonObject
 
 MANIFEST = "manifest.json"
 
 
-def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str, Mapping[str, object]]) -> None:
-    """Write ``manifest.json``: name, version, and for each file ``sha256``, ``bytes`` and, of tables, ``rows``."""
-    content = {"name": name, "version": version, "files": {path: files[path] for path in sorted(files)}}
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    (dataset / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
+def write_manifest(
+    dataset: Path,
+    *,
+    name: str,
+    version: str,
+    files: Mapping[str, Mapping[str, object]],
+    facts: Mapping[str, object] | None = None,
+) -> None:
+    """Write ``manifest.json``: name, version, and for each file ``sha256``, ``bytes`` and, of tables, ``rows``.
+
+    `facts` are what the card is rendered from; see `vttdata.dataset.facts`.
+    """
+    content: JsonObject = {"name": name, "version": version, "files": {path: files[path] for path in sorted(files)}}
+    content |= {"facts": facts} if facts is not None else {}
+    write_whole(dataset / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_dataset_manifest(dataset: Path) -> JsonObject:

@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from vttdata.dataset.front_matter import invalid_front_matter, match_files, read_front_matter
 from vttdata.dataset.parquet import read_parquet_rows
@@ -44,8 +45,8 @@ IDENTIFIERS = ("video_id", "source_id", "donor_video_id", "url", "sha256", "anno
 _NAMES = {**_COLUMNS, **dict.fromkeys(("locator", "file"), (*VIDEO, "url", "file")), "id": (*VIDEO, *ITEM)}
 _TOKEN = re.compile(r"""[^\s"'`,;()\[\]{}<>\\]+""")
 _WORD = re.compile(r"[\w.-]+")
-# Numbers of fewer digits are in every text.
-_MIN_DIGITS = 7
+# Shorter names, and numbers of fewer digits, are in every text.
+_MIN_LETTERS, _MIN_DIGITS = 4, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,21 @@ class Tombstones:
                 if not word.isdecimal() or len(word) >= _MIN_DIGITS:
                     words |= {word, word.strip("."), os.path.splitext(word)[0]} if "." in word else {word}
         return any(not self._anything.isdisjoint(_digests_of(self._salts, word)) for word in words)
+
+    def redact(self, value: Any) -> Any:
+        """Return a value of JSON with "(withdrawn)" for each word in its texts that was withdrawn.
+
+        Words of fewer than four letters and numbers of few digits stay: they are in every text.
+        """
+        if isinstance(value, str):
+            return _TOKEN.sub(self._redact_word, value)
+        if isinstance(value, dict):
+            return {key: self.redact(item) for key, item in value.items()}
+        return [self.redact(item) for item in value] if isinstance(value, list) else value
+
+    def _redact_word(self, word: re.Match[str]) -> str:
+        is_name = len(word[0]) >= (_MIN_DIGITS if word[0].isdecimal() else _MIN_LETTERS)
+        return "(withdrawn)" if is_name and self.mention(word[0]) else word[0]
 
     def add(
         self,

@@ -7,17 +7,19 @@ the card.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple, TextIO
+from typing import Any, Literal, NamedTuple
 
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.replace_folder import link_or_copy
 from vttdata.dataset.rows import VideoRow
+from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import DescribeOSErrors, MediaError, VttdataError
+from vttdata.files.output_file import write_whole
 from vttdata.ids import digest, is_safe_id
 from vttdata.json_types import JsonObject
 from vttdata.records import Clip
@@ -64,34 +66,40 @@ class PublishSettings(Strict):
     media: MediaMode | None = None
 
 
-def add_video_files(
-    dataset: Path, media: Path, clips: Iterable[Clip], captions: Iterable[Sequence[str]]
-) -> dict[str, JsonObject]:
-    """Link or copy the clips' files into ``videos/SPLIT/`` beside lists of them, and return their manifest entries.
+def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, JsonObject]:
+    """Link or copy the clips' files into ``videos/SPLIT/``, and return their manifest entries.
 
-    `media` is the folder of the clips' files; clips without a file are left out. `captions` are those of each file, in
-    the order of the clips.
+    `media` is the folder of the clips' files; clips without a file are left out.
 
     Raises:
         VttdataError: If a file has another name than its clip, is missing, or has changed.
     """
     entries: dict[str, dict[str, object]] = {}
-    with contextlib.ExitStack() as stack:
-        lists: dict[Path, TextIO] = {}
-        for (clip, name), texts in zip(_distinct_files(clips), captions, strict=True):
-            target = dataset / video_path(clip)
-            if target.parent not in lists:
-                target.parent.mkdir(parents=True)
-                lists[target.parent] = stack.enter_context(
-                    (target.parent / VIDEO_LIST).open("w", encoding="utf-8", newline="\n")
-                )
-            link_or_copy(media / name, target, clip.media.sha256)
-            entries[video_path(clip)] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
-            facts = {"video_id": clip.video_id, "split": clip.split or "train", "captions": list(texts)}
-            line = {"file_name": name, **facts}
-            lists[target.parent].write(json.dumps(line) + "\n")
-    (dataset / "videos").mkdir(exist_ok=True)
+    (dataset / "videos").mkdir()
+    for clip, name in _distinct_files(clips):
+        target = dataset / video_path(clip)
+        target.parent.mkdir(exist_ok=True)
+        link_or_copy(media / name, target, clip.media.sha256)
+        entries[video_path(clip)] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
     return entries
+
+
+def write_video_lists(dataset: Path, clips: Mapping[str, Sequence[Path]]) -> None:
+    """Write the lists of a dataset's video files, each in the folder of its split, from the tables of clips."""
+    for split, paths in clips.items():
+        lines: dict[str, str] = {}
+        for row in read_parquet_rows(paths, ("video_id", "video", "captions")):
+            if row["video"] is not None and row["video"] not in lines:
+                facts = {"video_id": row["video_id"], "split": split, "captions": row["captions"]}
+                lines[row["video"]] = json.dumps({"file_name": PurePosixPath(row["video"]).name, **facts}) + "\n"
+        if lines:
+            write_whole(dataset / "videos" / split / VIDEO_LIST, "".join(lines.values()))
+
+
+def count_videos(dataset: Path, tables: Mapping[str, Sequence[SplitFiles]]) -> int:
+    """Return the number of clips whose video is in a dataset, as a file or embedded in a table."""
+    files = sum(path.name != VIDEO_LIST for path in (dataset / "videos").glob("*/*"))
+    return files + sum(split.rows for split in tables.get("videos", ()))
 
 
 def video_path(clip: Clip) -> str:

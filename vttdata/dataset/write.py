@@ -15,19 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.card.card import format_card, list_limitations
-from vttdata.dataset.card.questions import describe_attacks
 from vttdata.dataset.description_files import write_description
+from vttdata.dataset.facts import DatasetFacts
 from vttdata.dataset.foils.statistics import write_attacks
 from vttdata.dataset.metadata import Metadata, OfficialLayout
-from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.rows import ROWS, clip_row, columns_of, concept_row, question_row, source_row
 from vttdata.dataset.schema import LabelNames, Role, label_counts, table_schema
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.dataset.statistics import Statistics, count_files
-from vttdata.dataset.videos import MediaFiles, add_video_files, video_path, video_rows
+from vttdata.dataset.videos import MediaFiles, add_video_files, video_path, video_rows, write_video_lists
 from vttdata.errors import VttdataError
 from vttdata.ids import is_safe_id, is_split_name
 from vttdata.json_types import Row
@@ -94,8 +92,8 @@ def write_dataset(
         audits = hooks.audit(paths) if hooks.audit is not None else {}
         video_files: dict[str, Row] = {}
         if media is not None and media.mode == "files":
-            files = [path for split in paths["clips"].values() for path in split]
-            video_files = add_video_files(partial, media.folder, writer.clips, _captions_of_files(files))
+            video_files = add_video_files(partial, media.folder, writer.clips)
+            write_video_lists(partial, paths["clips"])
         elif media is not None:
             tables |= writer.write_videos(partial, media.folder)
         questions = writer.official.questions
@@ -104,17 +102,13 @@ def write_dataset(
         if hooks.add_files is not None:
             hooks.add_files(partial)
         statistics = count_files(paths, writer.categories, writer.official.classes)
-        shipped = len(video_files) or sum(split.rows for split in tables.get("videos", ()))
         write_description(
             partial,
-            metadata,
+            DatasetFacts(metadata, audited=hooks.audit is not None),
             tables,
-            format_card(metadata, statistics, tables, partial, shipped=shipped, audits=audits, questions=questions),
+            statistics=statistics,
+            audits=audits,
             labels=writer.labels,
-            limitations=[
-                *list_limitations(metadata, statistics, audits, shipped),
-                *([describe_attacks(questions)] if questions is not None and questions.attacks else []),
-            ],
             known_files=video_files,
         )
         if hooks.finish is not None:
@@ -256,15 +250,6 @@ class _DatasetWriter:
         if position is None:
             raise VttdataError(f"{subject} belongs to clip {video_id!a}, which is not in the dataset.")
         return self.clips[position]
-
-
-def _captions_of_files(clips: Sequence[Path]) -> Iterator[list[str]]:
-    """Yield the captions of each video file from the tables of clips, once for a file that several rows name."""
-    seen: set[str] = set()
-    for row in read_parquet_rows(clips, ("video", "captions")):
-        if row["video"] is not None and row["video"] not in seen:
-            seen.add(row["video"])
-            yield row["captions"]
 
 
 def _natural_key(name: str) -> tuple[object, ...]:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import random
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi
 
+from tests.compose.test_withdraw import build_official, official_files
+from tests.compose.test_withdraw_own_files import write_errata
 from tests.helpers.forked import COMMANDS
 from tests.helpers.hub.built import build
 from tests.helpers.hub.server import Hub
 from tests.integration.hub.conftest import ROOT, Client
+from vttdata.cli.main import main
 from vttdata.compose.correct import correct_dataset
 from vttdata.compose.withdraw import WithdrawalRequest, withdraw
 from vttdata.errors import HaltError
+from vttdata.export import export
+from vttdata.people.store import Store, StoredAnswer
 from vttdata.publish.hub import publish
+from vttdata.report.build_report import write_report
 
 NAME = "vttdata/small"
 SECRETS = ("v1", "s1", "a dog runs after a ball")
@@ -182,3 +190,58 @@ def test_a_corrected_version_is_published_after_the_old_one(hub: Hub, dataset: P
         "clips": 1,
         "captions": 1,
     }
+
+
+def test_files_of_others_keep_their_bytes(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """500 files that mention names and captions, beside everything and in the build folder, through all commands."""
+    pytest.importorskip("starlette")
+    pytest.importorskip("httpx")
+    from tests.people.served import make, write_rows
+
+    home = tmp_path / "home"
+    monkeypatch.setenv("VTTDATA_HOME", str(home / ".cache/vttdata"))
+    files, out = official_files(tmp_path / "files"), home / "work/out"
+    home.mkdir()
+    dataset = build_official(files, out)
+    draw = random.Random(5)
+    suffixes = [".txt", ".csv", ".json", ".jsonl", ".mp4", ".py", ".html", ".npy", ".md", ".sqlite", ".arrow", ".zip"]
+    places = ["", "work", "work/out", "work/out/stages", "work/notes", ".cache/vttdata", "Videos/videos"]
+    theirs = set()
+    for number in range(500):
+        folder = home / draw.choice(places)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = draw.choice([f"notes{number}", f"video2-{number}", f"{number}"]) + draw.choice(suffixes)
+        lines = ["video2", "sentence 0 about the clip of number 2", '{"video_id": "video3"}', "nothing", "abcdefgh001"]
+        (folder / name).write_text("\n".join(draw.choices(lines, k=4)))
+        theirs.add(folder / name)
+    (home / "Videos/videos/video2.mp4").write_bytes(b"their own")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in theirs}
+    export(dataset, "jsonl", home / "work/exported")
+    correct_dataset(
+        out,
+        write_errata(tmp_path / "e.jsonl", "video0#0", "sentence 0 about the clip of number 0", "a corrected sentence"),
+    )
+    table = write_rows(tmp_path / "clips.csv", ["video_id"], *([f"video{number}"] for number in range(8)))
+    campaign = make(home / "work/campaign", "caption", table, "--videos", "https://example.org/{video_id}.mp4")
+    with contextlib.closing(Store(campaign)) as store:
+        store.add_worker("ann")
+        for (unit, _), item in campaign.items.items():
+            answer = {"caption": f"somebody writes about {item.video_id}"}
+            store.save(StoredAnswer(f"a{unit}", "ann", unit, item.item, answer, None, 3.0, 1.0), None)
+    publish(dataset, NAME, endpoint=hub.url)
+    also = [home / "work" / name for name in ("exported", "notes", "campaign")]
+    report = withdraw(out, WithdrawalRequest(ids=["video2"], also=also))
+    write_report(out, home / "page.html")
+    assert main(["people", "score", str(campaign.folder), "--out", str(home / "work/scored")]) == 0
+    publish(dataset, NAME, endpoint=hub.url, erase=True)
+    assert "abcdefgh001" not in kept_on(hub)
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in theirs} == before
+    assert (home / "Videos/videos/video2.mp4").read_bytes() == b"their own"
+    mentioned = {trace.path for trace in report.traces if trace.path.is_relative_to(home)}
+    # Of videos, only names are looked at.
+    named = {
+        path
+        for path in theirs
+        if (path.is_relative_to(out) or path.is_relative_to(home / "work/notes")) and path.suffix != ".mp4"
+    }
+    assert {path for path in named if b"video2" in before[path][0]} <= mentioned <= named | {out / "build.json"}

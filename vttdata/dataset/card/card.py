@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from vttdata.dataset.card.questions import format_questions
+from vttdata.dataset.card.corrections import format_corrections
+from vttdata.dataset.card.questions import describe_attacks, format_questions
 from vttdata.dataset.card.sections import (
     Tables,
     escape,
@@ -23,13 +24,12 @@ from vttdata.dataset.card.sections import (
     format_structure,
     format_table,
     format_uses,
-    structure_sections,
+    read_rows,
 )
+from vttdata.dataset.facts import DatasetFacts
 from vttdata.dataset.metadata import Metadata
-from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.dataset.questions import QuestionSet
 from vttdata.dataset.statistics import Statistics
-from vttdata.dataset.videos import PREVIEW
+from vttdata.dataset.videos import PREVIEW, count_videos
 from vttdata.records import HDR_TRANSFERS, INTERLACED
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import count_rows, leak_rows, leak_sentence, notes
@@ -46,21 +46,14 @@ _TOGETHER = {
 
 
 def format_card(
-    metadata: Metadata,
-    statistics: Statistics,
-    tables: Tables,
-    folder: Path,
-    *,
-    shipped: int,
-    audits: Mapping[str, Audit] | None = None,
-    questions: QuestionSet | None = None,
+    facts: DatasetFacts, statistics: Statistics, audits: Mapping[str, Audit], tables: Tables, folder: Path
 ) -> str:
     """Return the README below its front matter, of a folder that has its provenance already.
 
-    `shipped` is the number of clips whose video file is in the dataset, and `audits` are those of the splits
-    (``clips``) and of each protocol, if they were audited. `questions` are those of the dataset, if it has some.
+    `audits` are those of the splits (``clips``) and of each protocol, if they were audited.
     """
-    audits = audits or {}
+    metadata = facts.metadata
+    shipped = count_videos(folder, tables)
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
         f"{INCOMPLETE}items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
@@ -74,11 +67,12 @@ def format_card(
         _format_splits(metadata, statistics),
         _format_availability(metadata, statistics, tables, shipped),
         *_format_pictures(tables, folder, shipped=shipped > 0),
-        format_questions(questions) if questions is not None else "",
+        format_questions(tables, folder),
         format_uses(metadata, tables),
         _format_leaks(metadata, audits),
         format_responsible(metadata),
         format_rights(metadata, folder, shipped=shipped > 0),
+        format_corrections(facts, tables, folder),
         "## Details",
         _format_figures(statistics),
         _format_paper_comparison(metadata, statistics),
@@ -90,24 +84,6 @@ def format_card(
         format_structure(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def derived_sections(statistics: Statistics, tables: Tables, audits: Mapping[str, Audit]) -> list[str]:
-    """Return the parts of a card that follow from the tables alone, in an order of their own.
-
-    A revised dataset has them in the place of those of its tables before.
-    """
-    verdicts = _format_verdicts(audits) if audits else []
-    leaks = [f"{escape(audit.verdict)} {escape(notes(audit)[-1])}" for audit in audits.values()]
-    return [
-        "\n\n".join(verdicts),
-        format_table(_split_rows(statistics)),
-        _format_figures(statistics),
-        *leaks[:1],
-        _format_audit(audits),
-        *structure_sections(tables),
-        *(f"- `{name}`: {escape(audit.verdict)}" for name, audit in audits.items() if name != "clips"),
-    ]
 
 
 def _format_figures(statistics: Statistics) -> str:
@@ -169,8 +145,7 @@ def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tab
 
 def _format_pictures(tables: Tables, folder: Path, *, shipped: bool) -> Iterator[str]:
     """Yield how many sources are of high dynamic range and how many interlaced, and what became of their clips."""
-    paths = [folder / shard.path for split in tables.get("sources", ()) for shard in split.shards]
-    rows = read_parquet_rows(paths, ("source_id", "color_transfer", "field_order"))
+    rows = read_rows(folder, tables, "sources", ("source_id", "color_transfer", "field_order"))
     facts = {row["source_id"]: (row["color_transfer"], row["field_order"]) for row in rows}
     hdr = Counter(HDR_TRANSFERS[transfer] for transfer, _ in facts.values() if transfer in HDR_TRANSFERS)
     if hdr:
@@ -281,9 +256,9 @@ def _format_verdicts(audits: Mapping[str, Audit]) -> list[str]:
 
 
 def list_limitations(
-    metadata: Metadata, statistics: Statistics, audits: Mapping[str, Audit], shipped: int
+    metadata: Metadata, statistics: Statistics, audits: Mapping[str, Audit], tables: Tables, folder: Path
 ) -> list[str]:
-    """Return the known limitations, a sentence each: leaks, irregularities of official files, missing files."""
+    """Return the known limitations, a sentence each: leaks, irregularities of official files, missing files, blind."""
     sentences = [f"Incomplete: items of {metadata.unprocessed} are missing."] if metadata.unprocessed else []
     sentences += [
         f"The splits of {name} leak: {leak_sentence(audit)}." for name, audit in audits.items() if not audit.ok
@@ -292,7 +267,7 @@ def list_limitations(
     sentences += [
         f"In the official files, unchanged here: {meaning} ({count})." for _, meaning, count, _ in metadata.findings
     ]
-    missing = statistics.total.clips - shipped
+    missing = statistics.total.clips - count_videos(folder, tables)
     if missing:
         sentences.append(f"The video files of {missing} of {statistics.total.clips} clips are not included.")
-    return sentences
+    return [*sentences, *filter(None, [describe_attacks(folder)])]

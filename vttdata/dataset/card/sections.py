@@ -6,14 +6,16 @@ They say how to load a dataset, what is in it, how it was made and is made again
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.provenance import PROVENANCE, RECIPE
 from vttdata.dataset.rows import columns_of, row_meaning
 from vttdata.dataset.shards import SplitFiles
 from vttdata.files.reading import file_sha256
+from vttdata.json_types import Row
 
 Tables = Mapping[str, Sequence[SplitFiles]]
 """Configuration -> its splits."""
@@ -26,6 +28,12 @@ _NO_LANGUAGE = "not stated; the key `language` of the recipe states it"
 _NO_VIDEOS = "remains with its owners; this dataset has links and times only"
 _VIDEOS = "as the column `licence` of `sources` says, as far as it is known"
 _UNKNOWN = "`unknown`: nobody has stated yet under which terms this may be used"
+
+
+def read_rows(dataset: Path, tables: Tables, config: str, columns: Sequence[str]) -> Iterator[Row]:
+    """Yield some columns of the rows of all splits of a configuration, if the dataset has it."""
+    paths = [dataset / shard.path for split in tables.get(config, ()) for shard in split.shards]
+    return read_parquet_rows(paths, columns)
 
 
 def escape(text: str) -> str:
@@ -73,16 +81,8 @@ def format_uses(metadata: Metadata, tables: Tables) -> str:
         "files."
     )
     code = "\n".join(lines)
-    return f"## How to load it\n\n```python\n{code}\n```\n\n{options}\n\n{_meanings(tables)}"
-
-
-def structure_sections(tables: Tables) -> list[str]:
-    """Return the parts of a card that name all configurations: how to load them, what a row is, and their columns."""
-    return [_meanings(tables), format_structure(tables)]
-
-
-def _meanings(tables: Tables) -> str:
-    return "\n".join(f"- `{config}`: {row_meaning(config)}" for config in tables)
+    meanings = "\n".join(f"- `{config}`: {row_meaning(config)}" for config in tables)
+    return f"## How to load it\n\n```python\n{code}\n```\n\n{options}\n\n{meanings}"
 
 
 def format_structure(tables: Tables) -> str:

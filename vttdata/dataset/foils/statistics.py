@@ -110,6 +110,15 @@ def write_attacks(dataset: Path, attacks: Mapping[str, Sequence[Attack | Questio
     (dataset / SHORTCUTS).write_text(text, encoding="utf-8", newline="\n")
 
 
+def read_blind_results(dataset: Path) -> dict[str, list[JsonObject]]:
+    """Return the results of the blind attackers on each configuration, as `write_attacks` wrote them; {} without any.
+
+    Raises:
+        ValueError: If the file is not JSON.
+    """
+    return dict(json.loads(read_description(dataset, SHORTCUTS))) if (dataset / SHORTCUTS).exists() else {}
+
+
 def read_attacks(dataset: Path) -> dict[str, list[Attack]]:
     """Return the attacks on each configuration of pairs that a dataset was published with.
 
@@ -118,10 +127,9 @@ def read_attacks(dataset: Path) -> dict[str, list[Attack]]:
     try:
         if not (dataset / SHORTCUTS).exists() or find_damage(dataset):
             return {}
-        content: JsonObject = json.loads(read_description(dataset, SHORTCUTS))
         return {
             config: [Attack.from_json(attack) for attack in attacks if "unavailable" not in attack]
-            for config, attacks in content.items()
+            for config, attacks in read_blind_results(dataset).items()
             if config != "questions"
         }
     except (VttdataError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -134,14 +142,11 @@ def read_worst_attacks(dataset: Path) -> dict[str, JsonObject]:
     Raises:
         VttdataError: if the file `SHORTCUTS` does not hold attacks.
     """
-    if not (dataset / SHORTCUTS).exists():
-        return {}
     try:
-        content: JsonObject = json.loads(read_description(dataset, SHORTCUTS))
         return {
             config: {key: attacks[0][key] for key in _ATTACK_KEYS}
             | {key: attacks[0][key] for key in _COUNT_KEYS if key in attacks[0]}
-            for config, attacks in content.items()
+            for config, attacks in read_blind_results(dataset).items()
             if attacks
         }
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:

@@ -7,35 +7,26 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vttdata.dataset.card.sections import (
-    Tables,
-    escape,
-    fold,
-    format_creation,
-    format_details,
-    format_rebuilding,
-    format_responsible,
-    format_rights,
-    format_structure,
-    format_table,
-    format_uses,
-)
+from vttdata.dataset.card.sections import Tables
 from vttdata.dataset.description_files import write_description
+from vttdata.dataset.facts import DatasetFacts, FoilFacts
 from vttdata.dataset.foils.statistics import write_attacks
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.rows import FoilRow, ParagraphRow, QuestionRow, SwapRow, columns_of, fill, question_row
 from vttdata.dataset.schema import table_schema
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
+from vttdata.dataset.tombstones import Tombstones
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import write_whole
 from vttdata.generate.blind.accuracy import select_references
 from vttdata.generate.blind.choices import TextPair
-from vttdata.generate.blind.questions import QuestionAttack, find_floor, question_rows, question_sentence
-from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
+from vttdata.generate.blind.questions import QuestionAttack, find_floor
+from vttdata.generate.blind.shortcuts import Attack
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.questions import FoilQuestion
 from vttdata.records import VideoQuestion, to_row
@@ -49,6 +40,9 @@ EMSCORE_FILES = (
     "anet_entities_test_1.json",
     "anet_entities_test_2.json",
 )
+
+SWAP = ("concept", "foil_concept", "supercategory")
+"""Columns of a swap, in the tables of pairs and of swaps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +71,7 @@ class FoilSet:
         paragraphs: Paragraphs of which some have foils; empty if captions stand alone.
         attacks: Configuration -> results of the blind attackers.
         counts: Rows of (figure, number) for the card.
+        made_of: The dataset that the captions are of; see `DatasetFacts`.
         question_attacks: Results of the blind attackers on them.
     """
 
@@ -88,6 +83,7 @@ class FoilSet:
     paragraphs: Sequence[Paragraph] = ()
     attacks: Mapping[str, Sequence[Attack]] = field(default_factory=dict)
     counts: Sequence[tuple[str, str]] = ()
+    made_of: Mapping[str, str] = field(default_factory=dict)
     questions: Sequence[FoilQuestion] = ()
     question_attacks: Sequence[QuestionAttack] = ()
 
@@ -125,11 +121,8 @@ def write_foils(
         write_attacks(partial, {**foils.attacks, **questions})
         if add_files is not None:
             add_files(partial)
-        limitations = [f"`{config}`: {attack_sentences(results)}" for config, results in foils.attacks.items()]
-        if foils.questions:
-            limitations.append(f"`questions`: {question_sentence(foils.question_attacks, len(foils.questions))}")
-        body = _format_card(foils, metadata, tables, partial)
-        write_description(partial, metadata, tables, body, limitations=limitations)
+        settings = FoilFacts(foils.selection, foils.seed, foils.lexicon, foils.scorer, foils.counts)
+        write_description(partial, DatasetFacts(metadata, foils=settings, made_of=foils.made_of), tables)
         if finish is not None:
             finish(partial)
 
@@ -185,7 +178,10 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
             reference_ends=[end for _, end in paragraph.reference_spans],
         )
         paragraphs.setdefault(split_of[paragraph.video_id], []).append(paragraph_row)
-    swaps = {split: _swap_rows(rows) for split, rows in pairs.items()}
+    swaps = {
+        split: swap_rows((row.concept, row.foil_concept, row.supercategory) for row in rows)
+        for split, rows in pairs.items()
+    }
     rows_of: dict[str, Mapping[str, Sequence[object]]] = {"foils": pairs, "paragraphs": paragraphs, "swaps": swaps}
     rows_of["questions"] = _question_rows(foils)
     tables: dict[str, list[SplitFiles]] = {}
@@ -217,10 +213,9 @@ def _question_rows(foils: FoilSet) -> dict[str, list[QuestionRow]]:
     return rows
 
 
-def _swap_rows(rows: Sequence[FoilRow]) -> list[SwapRow]:
-    """Count the swaps in the rows of a split, the most frequent one first."""
-    counts = Counter((row.concept, row.foil_concept, row.supercategory) for row in rows)
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+def swap_rows(pairs: Iterable[tuple[str, str, str]]) -> list[SwapRow]:
+    """Count the swaps, with the columns of `SWAP`, of the pairs of a split, the most frequent one first."""
+    ranked = sorted(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
     return [SwapRow(*swap, pairs) for swap, pairs in ranked]
 
 
@@ -246,62 +241,15 @@ def _write_emscore_files(folder: Path, foiled_paragraphs: Sequence[FoiledParagra
         _write_json(folder / name, {"results": content} if index < 2 else content)
 
 
+def withdraw_paragraphs(dataset: Path, tombstones: Tombstones) -> None:
+    """Take the paragraphs of withdrawn videos out of the files for the published scoring script, if there are some."""
+    for path in (dataset / "emscore").glob("*.json"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        paragraphs = content.get("results", content)
+        for video_id in [name for name in paragraphs if tombstones.covers(name)]:
+            del paragraphs[video_id]
+        _write_json(path, content)
+
+
 def _write_json(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
-
-
-def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Path) -> str:
-    swaps = Counter((pair.swap.concept, pair.swap.foil_concept) for pair in foils.pairs)
-    frequent = [("true", "foil", "pairs"), *((*swap, f"{pairs:,}") for swap, pairs in swaps.most_common(20))]
-    parts = [
-        f"# {metadata.name.partition('/')[2]} {metadata.version}",
-        escape(metadata.description) or "Pairs of a true text and a foil, made with vttdata.",
-        format_details(metadata),
-        format_uses(metadata, tables),
-        (
-            f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
-            f"{escape(foils.scorer)}. "
-            if foils.scorer
-            else "The pairs are those of the official files. "
-        )
-        + "A score is right on a pair if that of the true text is strictly higher; ties are "
-        "counted separately. The score of a paragraph is the mean of its captions' scores.",
-        "## Counts\n\n" + format_table([("", ""), *((escape(name), number) for name, number in foils.counts)]),
-        _format_questions(foils) if foils.questions else "",
-        *(_format_attacks(config, attacks) for config, attacks in foils.attacks.items()),
-        format_responsible(metadata),
-        format_rights(metadata, folder, shipped=False),
-        "## Details",
-        fold("Most frequent swaps", f"{len(swaps):,} different ones in all.", format_table(frequent)),
-        format_creation(metadata),
-        format_rebuilding(metadata, folder),
-        format_structure(tables),
-        "`shortcuts.json` has the blind attackers.",
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _format_questions(foils: FoilSet) -> str:
-    count = len(foils.questions)
-    options = len(foils.questions[0].choice.options)
-    positions = Counter(question.choice.answer for question in foils.questions)
-    answers = ", ".join(f"{positions[index]:,}" for index in range(options))
-    explanation = (
-        f"`questions` has {count:,} questions with {options} options: a caption of the video, and foils of it that "
-        "all have another word of one supercategory in the same place. `answer` is the index of the caption in "
-        f"`options`, from 0; the positions have {answers} answers. The pairs of `foils` are those of each caption with "
-        "each of its foils. "
-    )
-    table = format_table(question_rows(foils.question_attacks)) if foils.question_attacks else ""
-    said = question_sentence(foils.question_attacks, count)
-    return f"## Multiple-choice questions\n\n{explanation}{said}\n\n{table}".rstrip()
-
-
-def _format_attacks(config: str, attacks: Sequence[Attack]) -> str:
-    explanation = (
-        f"{attack_sentences(attacks)} An attacker sees both texts but no video; what it learned from is in the last "
-        "column. Ties count half, and intervals come from drawing videos with replacement. If each pair of words is "
-        "used equally often in both directions, an attacker that counts words is right in less than half of the pairs: "
-        "what the other videos lack comes next. So never reveal a part of the labels."
-    )
-    return f"## Blind attackers on `{config}`\n\n{explanation}\n\n{format_table(attack_rows(attacks))}"
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,6 +86,27 @@ class QuestionAttack:
         number, accuracy, interval, guessing = self.groups
         of_groups = {"accuracy": accuracy, "low": interval[0], "high": interval[1], "guessing": guessing}
         return found | {"groups": {"groups": number} | {key: round(value, 6) for key, value in of_groups.items()}}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> QuestionAttack:
+        """Return the attack of a card from its plain values, which do not say how far each question is answered.
+
+        Raises:
+            LookupError, TypeError, ValueError: when they are not those of `as_json`.
+        """
+        groups = None
+        if "groups" in values:
+            found = values["groups"]
+            interval = float(found["low"]), float(found["high"])
+            groups = AnsweredGroups(int(found["groups"]), float(found["accuracy"]), interval, float(found["guessing"]))
+        return cls(
+            str(values["attacker"]),
+            str(values["meaning"]),
+            float(values["accuracy"]),
+            (float(values["low"]), float(values["high"])),
+            float(values["guessing"]),
+            groups=groups,
+        )
 
 
 def can_be_attacked(questions: Sequence[MultipleChoice]) -> bool:

@@ -106,12 +106,15 @@ class Attack:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Attack:
-        """Return the attack of a card from its plain values; it must not be unavailable.
+        """Return the attack of a card from its plain values.
 
         Raises:
             LookupError, TypeError, ValueError: when they are not those of `as_json`.
         """
         name, meaning = str(values["attacker"]), str(values["meaning"])
+        if "unavailable" in values:
+            nothing = PairAccuracy(0, 0, 0)
+            return cls(name, meaning, nothing, (0.0, 0.0), unavailable=str(values["unavailable"]), from_card=True)
         pairs, ties = int(values["pairs"]), int(values["ties"])
         wins = round(float(values["accuracy"]) * pairs - ties / 2)
         interval = float(values["low"]), float(values["high"])
