@@ -23,7 +23,8 @@ from vttdata.dataset.leak_audit import audit_files, caption_batches, read_clip_c
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
+from vttdata.files.results import format_markdown
+from vttdata.generate.blind.shortcuts import Attack, attack_section
 from vttdata.recipe import packaged
 from vttdata.split import Audit
 from vttdata.split.audit.caption_sets import find_caption_sets
@@ -128,8 +129,8 @@ def format_foil_page(
     """
     parts = [_format_head(Path(folder_or_table), command)]
     for config, results in attacks.items():
-        sentences = attack_sentences(results, same_texts.get(config, 0))
-        parts += [f"## Blind attackers on `{config}`", sentences, format_table(attack_rows(results))]
+        section = attack_section(results, same_texts.get(config, 0), title=f"Blind attackers on `{config}`")
+        parts.append(format_markdown([section]).rstrip())
     parts.append(
         "What an attacker reaches without the video is the floor of the set, not 0.5: a score says something of seeing "
         "only as far as it is above the interval of the ensemble. State both, and compare systems by their difference."
@@ -150,7 +151,7 @@ def _format_head(folder: Path, command: str) -> str:
 
 def _format_questions(questions: Mapping[str, AttackedQuestions]) -> list[str]:
     """Return a section for each kind of question, and what they mean for a score; nothing without questions."""
-    sections = [attacked.as_markdown() for attacked in questions.values()]
+    sections = [format_markdown([attacked.section()]).rstrip() for attacked in questions.values()]
     floor = (
         "What all attackers reach without the video is the floor of a kind, not guessing: a published accuracy says "
         "something of seeing only as far as it is above their interval. `vttdata evaluate` gives the gain over "

@@ -7,19 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from markupsafe import Markup
-
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.generate.blind.shortcuts import Attack, attack_sentences
+from vttdata.generate.blind.shortcuts import Attack, attack_section
 from vttdata.json_types import JsonObject
 from vttdata.media.video_folder import locate_videos
-from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, render_page, render_table, render_text
+from vttdata.report.page import PageSection, Tile, render_page, render_text
 from vttdata.report.page_pictures import read_clip_stills, read_video_stills
+from vttdata.report.sections import render_sections
 from vttdata.split import Audit
-from vttdata.split.audit.leaks import LEAKS, count_rows, example_text, leak_rows, notes
+from vttdata.split.audit.leaks import LEAKS, example_text
 
 _EXAMPLES = """{% import "macros.html" as macros %}
 {% for text, clips in examples %}<p dir="auto">{{ text }}</p>
@@ -45,13 +43,7 @@ def audit_page(folder: Path, audit: Audit, questions: Sequence[PageSection] = ()
     }
     ids = {video_id for found in examples.values() for _, clips in found for video_id in clips}
     stills = read_clip_stills(folder, ids)
-    header, *rows = leak_rows(audit)
-    parts = [render_table(header, rows, "Clips that share with another split", header[2:])]
-    clips = {split: [counts["clips"]] for split, counts in audit.splits.items()}
-    parts.append(plots.stacked_bars(clips, ["clips"], caption="Clips of each split", heading="split"))
-    (_, *splits), *counts = count_rows(audit)
-    parts.append(render_table(("number of", *splits), counts, "Contents of each split", splits))
-    sections = [PageSection("leaks", "What splits share", Markup().join(parts), note=" ".join(notes(audit)))]
+    sections = render_sections(audit.overview())
     for leak, found in examples.items():
         shown = [(text, [(video_id, stills.get(video_id, "")) for video_id in clips]) for text, clips in found]
         body = render_text(_EXAMPLES, examples=shown)
@@ -79,25 +71,10 @@ def foil_audit_page(
     without one of a table. Frames come from a folder of videos, named by their ids, or from the dataset's clips.
     `same_texts` counts the pairs by configuration that were left out because their texts are the same.
     """
-    sections = []
-    for config, results in attacks.items():
-        bars = [
-            plots.Bar(attack.name, attack.accuracy, *attack.interval, tone="bad" if attack.open else "a")
-            for attack in results
-            if not attack.unavailable and attack.result.pairs
-        ]
-        body = plots.bars(
-            bars,
-            caption="Share of pairs on which an attacker without the video is right, with 95 % intervals",
-            columns=("blind attacker", "accuracy"),
-            maximum=1.0,
-            limits=[plots.Limit(0.5, "chance", "good")],
-            sortable=True,
-        )
-        table = [(attack.name, attack.meaning, attack.learned_from) for attack in results]
-        body += render_table(("blind attacker", "how it decides", "learned from"), table, "Attackers")
-        note = attack_sentences(results, same_texts.get(config, 0))
-        sections.append(PageSection(config, f"Blind attackers on {config}", body, note=note))
+    sections = render_sections(
+        attack_section(results, same_texts.get(config, 0), title=f"Blind attackers on {config}", key=config)
+        for config, results in attacks.items()
+    )
     tables = read_layout(folder, needs=None).files.get("foils", {}) if folder is not None else {}
     rows = read_parquet_rows(itertools.chain(*tables.values()), ("video_id", "caption", "foil"))
     pairs = list(itertools.islice(rows, _PAIRS_SHOWN))

@@ -21,6 +21,7 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.files.own_folder import FileChanges, check_own
+from vttdata.files.results import Column, Table
 from vttdata.json_types import JsonObject
 from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
 from vttdata.report import plots
@@ -296,29 +297,35 @@ def _show_captions(figures: ClipFigures, captions: CaptionFindings, misfits: Cat
         captions.annotators.items(), key=lambda entry: (entry[0] not in captions.unusual, -entry[1].captions)
     )
     annotators = [
-        [
+        (
             name,
             each.captions,
             each.clips,
-            round(each.mean_words, 1),
+            each.mean_words,
             f"{each.repeated:.1%}",
             each.commonest,
             captions.unusual.get(name, ""),
-        ]
+        )
         for name, each in ordered[:_ANNOTATORS]
     ]
+    figures_of = ("annotator", "captions", "clips", Column("words a caption", 1), "repeated", "most frequent text")
+    categories = [
+        (name, each.clips, f"{each.named / each.clips:.0%}", each.misfits, each.better)
+        for name, each in misfits.categories.items()
+    ]
+    told = ("category", "clips", "named by words", "speak for another", "mostly for")
     named = {video_id for video_id, _ in captions.shortest + captions.longest + captions.damaged[:_DAMAGED]}
     named |= {misfit.video_id for misfit in misfits.misfits}
     rows = figures.rows_of(figures.video_ids, sorted(named))
     body = render(
         "captions.html",
         found=captions,
-        annotators=annotators,
+        annotators=Table((*figures_of, "unusual"), annotators, "Annotators with at least 10 captions"),
         misfits=misfits,
-        category_rows=[
-            (name, each.clips, f"{each.named / each.clips:.0%}", each.misfits, each.better)
-            for name, each in misfits.categories.items()
-        ],
+        categories=Table(told, categories, "Categories with at least 5 clips"),
+        shared=Table(
+            ("text", "captions"), list(captions.shared.items()), "Texts of several clips, the most frequent first"
+        ),
         min_odds=MIN_ODDS,
         max_odds=MAX_ODDS,
         rows={video_id: rows[video_id][0] if video_id in rows else None for video_id in named},

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -18,8 +16,8 @@ from vttdata.evaluate.conditions import ConditionsReport, table_of
 from vttdata.evaluate.task import load_evaluation_task
 from vttdata.ids import digest
 from vttdata.media.pictures import sample_frames
-from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
+from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
+from vttdata.report.sections import render_sections
 
 _ITEMS = """{% import "macros.html" as macros %}
 {% for item in items %}<h3 dir="auto">{{ item.id }}</h3>
@@ -34,29 +32,9 @@ _WIDTH, _HEIGHT = 120, 68
 
 def conditions_page(report: ConditionsReport, folder: Path, stimuli: Path | None) -> str:
     """Return the page of scores by condition; texts come from the folder of the dataset, pictures from the stimuli."""
-    sections = []
-    for number, (name, model) in enumerate(report.models.items()):
-        bars = [
-            plots.Bar(condition, found.score, _plain(found.low), _plain(found.high), tone="a")
-            for condition, found in model.scores.items()
-        ]
-        body = plots.bars(bars, caption=report.metric, columns=("condition", "score"))
-        columns = ("gain", "difference of", "items", "gain, mean", "low", "high")
-        rows = [
-            (
-                gain,
-                " - ".join(report.compared(name, gain)),
-                found.items,
-                *map(_plain, (found.score, found.low, found.high)),
-            )
-            for gain, found in model.gains.items()
-        ]
-        body += render_table(columns, rows, f"What the video adds for {name}", columns[2:]) if rows else ""
-        sections.append(PageSection(f"model-{number}", name, body, note="With 95 % intervals over sources."))
-    sections.append(_disagreeing_items(report, folder, stimuli))
     return render_page(
         f"{report.dataset} {report.version}",
-        sections,
+        [*render_sections(report.sections()), _disagreeing_items(report, folder, stimuli)],
         kicker="Evaluation by condition",
         lead=f"{report.task} on {report.config}/{report.split}, {report.metric}",
         tiles=[
@@ -66,7 +44,6 @@ def conditions_page(report: ConditionsReport, folder: Path, stimuli: Path | None
                 for name, found in report.filters.items()
             ),
         ],
-        footer=f"Signature: {report.signature}",
     )
 
 
@@ -148,7 +125,3 @@ def draw_stimulus(folder: Path, stimulus: Stimulus) -> str:
     data = io.BytesIO()
     strip.save(data, "WEBP", quality=55, method=2)
     return f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
-
-
-def _plain(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None

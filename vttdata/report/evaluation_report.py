@@ -6,13 +6,12 @@ import math
 from pathlib import Path
 
 import numpy as np
-from markupsafe import Markup
 
 from vttdata.evaluate.report import Estimate, Evaluation
 from vttdata.evaluate.task import load_evaluation_task
-from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
+from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
 from vttdata.report.page_pictures import read_clip_stills
+from vttdata.report.sections import render_sections
 
 _ITEMS = """{% import "macros.html" as macros %}
 {% for item in items %}<h3 dir="auto">{{ item.id }}: {{ item.value }}</h3>
@@ -27,26 +26,10 @@ def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | No
 
     The texts of predictions, the file of captions that was scored, are shown beside the references.
     """
-    sections = [PageSection("scores", "Scores", _format_scores(evaluation), note="With 95 % intervals over sources.")]
-    for kind, groups in evaluation.groups.items():
-        names = list(next(iter(groups.values()), {}))
-        rows = [(group, *(_plain(scores[name].score) for name in names)) for group, scores in groups.items()]
-        table = render_table((kind, *names), rows, f"Scores by {kind}", names)
-        sections.append(PageSection(f"by-{kind}", f"By {kind}", table))
-    if evaluation.against:
-        rows = [
-            (name, *map(_plain, (row.difference, row.low, row.high, row.p, row.p_holm)))
-            for name, row in evaluation.against.items()
-        ]
-        columns = ("metric", "difference", "low", "high", "p", "p (Holm)")
-        table = render_table(columns, rows, "This system minus the other one", columns[1:])
-        sections.append(PageSection("against", "Against the other system", table))
-    sections += _format_items(evaluation, folder, predictions)
     counts = evaluation.items
-    notes = [*(f"{name} is unavailable: {reason}" for name, reason in evaluation.unavailable.items())]
     return render_page(
         f"{evaluation.dataset} {evaluation.version}",
-        sections,
+        [*render_sections(evaluation.sections()), *_show_items(evaluation, folder, predictions)],
         kicker="Evaluation",
         lead=f"{evaluation.task} on {evaluation.config}/{evaluation.split}",
         tiles=[
@@ -56,33 +39,11 @@ def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | No
                 for name, scores in [*evaluation.scores.items()][:5]
             ),
         ],
-        alerts=[("warn", note) for note in (*notes, *evaluation.findings)],
-        footer=f"Signature: {evaluation.signature}",
+        alerts=[("warn", note) for note in evaluation.notes],
     )
 
 
-def _format_scores(evaluation: Evaluation) -> Markup:
-    """Return a plot for each metric: all items, those that leak and those that do not, people, blind attackers."""
-    blind, parts = evaluation.blind, []
-    for name, scores in evaluation.scores.items():
-        rows = {"all items": scores.all, "clean": scores.clean, "leaked": scores.leaked}
-        rows |= {kind.replace("_", "-"): score for kind, score in scores.by_leak.items()}
-        rows |= {f"{who}, one reference fewer": score for who, score in evaluation.human.get(name, {}).items()}
-        bars = [
-            plots.Bar(
-                label, score.score, _plain(score.low), _plain(score.high), tone="bad" if label == "leaked" else "a"
-            )
-            for label, score in rows.items()
-            if score is not None and math.isfinite(score.score)
-        ]
-        limits = [plots.Limit(blind["accuracy"], f"blind {blind['attacker']}")] if blind else []
-        better = ", lower is better" if scores.lower_is_better else ""
-        if bars:
-            parts.append(plots.bars(bars, caption=f"{name}{better}", columns=("items", "score"), limits=limits))
-    return Markup().join(parts)
-
-
-def _format_items(evaluation: Evaluation, folder: Path, predictions: Path | None) -> list[PageSection]:
+def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) -> list[PageSection]:
     """Return the sections with the best and the worst items of the first metric whose rows are items."""
     name = next((name for name, column in evaluation.columns.items() if column.queries is None), None)
     if name is None:
@@ -118,7 +79,3 @@ def _format_items(evaluation: Evaluation, folder: Path, predictions: Path | None
 
 def _interval(score: Estimate) -> str:
     return f"{format_number(score.low)} to {format_number(score.high)}" if math.isfinite(score.low) else ""
-
-
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from vttdata.dataset.leak_audit import audit_files
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.files.results import Table
 from vttdata.json_types import JsonObject
 from vttdata.report.clip_sheet import ClipFigures, read_clip_rows
 from vttdata.report.page import PageSection, format_number, render
@@ -142,8 +143,9 @@ def show_leaks(
     ]
     body = render(
         "leaks.html",
-        columns=["leak", "found", *(f"{split} clips" for split in splits)],
-        rows=counts,
+        table=Table(
+            ("leak", "found", *(f"{split} clips" for split in splits)), counts, "What splits share with each other"
+        ),
         groups={
             title: [(each, [pictures.address(side.still) for side in each.sides]) for each in likenesses]
             for title, likenesses in groups.items()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.table_formats import Table
+from vttdata.files.results import Table
 from vttdata.files.tables import Columns, read_number, read_table, required_text
 from vttdata.people.scoring.scores import SystemScore, system_scores
 from vttdata.records import CaptionScore
@@ -62,8 +62,8 @@ def replication(
 
 def correlation_table(correlations: Mapping[str, Correlation]) -> Table:
     """Return a row per named correlation."""
-    rows = [[name, c.n, c.pearson, c.spearman, c.kendall] for name, c in correlations.items()]
-    return [["", "n", "pearson", "spearman", "kendall"], *rows]
+    rows = [(name, c.n, c.pearson, c.spearman, c.kendall) for name, c in correlations.items()]
+    return Table(("", "n", "pearson", "spearman", "kendall"), rows)
 
 
 def replication_table(first: Sequence[CaptionScore], second: Sequence[CaptionScore]) -> Table:
