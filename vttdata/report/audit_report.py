@@ -13,20 +13,12 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.generate.blind.shortcuts import Attack, attack_section
 from vttdata.json_types import JsonObject
 from vttdata.media.video_folder import locate_videos
-from vttdata.report.page import PageSection, Tile, render_page, render_text
-from vttdata.report.page_pictures import read_clip_stills, read_video_stills
-from vttdata.report.sections import render_sections
+from vttdata.report.page import PageSection, Tile, render_page
+from vttdata.report.page_pictures import read_clip_stills, read_video_stills, select_stills
+from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import LEAKS, example_text
 
-_EXAMPLES = """{% import "macros.html" as macros %}
-{% for text, clips in examples %}<p dir="auto">{{ text }}</p>
-<div class="thumbs">{% for video_id, still in clips %}{{ macros.thumb(still, video_id, video_id) }}{% endfor %}</div>
-{% endfor %}"""
-_PAIRS = """{% import "macros.html" as macros %}
-{% for row in rows %}<p dir="auto">{{ row.caption }}<br><strong>{{ row.foil }}</strong></p>
-{% set still = stills[row.video_id] %}
-{% if still %}<div class="thumbs">{{ macros.thumb(still, row.video_id, row.video_id) }}</div>{% endif %}{% endfor %}"""
 _PAIRS_SHOWN = 24
 
 
@@ -45,8 +37,7 @@ def audit_page(folder: Path, audit: Audit, questions: Sequence[PageSection] = ()
     stills = read_clip_stills(folder, ids)
     sections = render_sections(audit.overview())
     for leak, found in examples.items():
-        shown = [(text, [(video_id, stills.get(video_id, "")) for video_id in clips]) for text, clips in found]
-        body = render_text(_EXAMPLES, examples=shown)
+        body = render_examples(Example(text=text, stills=select_stills(stills, *clips)) for text, clips in found)
         sections.append(PageSection(leak.replace("_", "-"), LEAKS[leak][0], body, "The worst first.", str(len(found))))
     return render_page(
         f"{manifest.get('name')} {manifest.get('version')}",
@@ -81,7 +72,10 @@ def foil_audit_page(
     if folder is not None and pairs:
         ids = {row["video_id"] for row in pairs}
         stills = read_video_stills(locate_videos(videos, ids)) if videos is not None else read_clip_stills(folder, ids)
-        body = render_text(_PAIRS, rows=pairs, stills={row["video_id"]: stills.get(row["video_id"]) for row in pairs})
+        body = render_examples(
+            Example(text=row["caption"], strong=[row["foil"]], stills=select_stills(stills, row["video_id"]))
+            for row in pairs
+        )
         frames = ", above the frame in the middle of the video" if stills else ""
         note = f"The first of all pairs, each with the true caption above its foil{frames}."
         sections.append(PageSection("pairs", "Pairs", body, note))

@@ -106,13 +106,13 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
         del table
         reasons, missing = read_reasons(report)
         sections = [
+            _show_clips(figures),
             show_attrition(report, reasons, pictures),
             show_thresholds(report),
-            _show_clips(figures),
             _show_distributions(report, figures, captions),
             show_leaks(report, figures, audit, pairs, pictures),
-            _show_timelines(report, figures),
             _show_captions(figures, captions, misfits),
+            _show_timelines(report, figures),
             *(show_questions(report.dataset) if report.dataset is not None else ()),
             _show_provenance(report),
         ]
@@ -152,9 +152,6 @@ def _tiles(
     pairs: Sequence[JsonObject],
 ) -> list[Tile]:
     tiles = []
-    if report.stages:
-        lost = sum(sum(stage["rejected"].values()) + sum(stage["failed"].values()) for stage in report.stages)
-        tiles.append(Tile(format_number(lost), "left out", "rejected or failed, in all stages", href="#attrition"))
     if figures.clips:
         by_split = ", ".join(f"{split} {number:,}" for split, number in figures.splits.items())
         tiles.append(Tile(format_number(figures.clips), "clips", by_split, href="#clips"))
@@ -162,6 +159,9 @@ def _tiles(
         total = float(figures.seconds.sum(dtype=float))
         length = f"{total / 3600:,.1f} hours" if total >= 3600 else f"{total / 60:.1f} minutes"
         tiles.append(Tile(format_number(sources), "sources", f"{length} of clips"))
+    if report.stages:
+        lost = sum(sum(stage["rejected"].values()) + sum(stage["failed"].values()) for stage in report.stages)
+        tiles.append(Tile(format_number(lost), "left out", "rejected or failed, in all stages", href="#attrition"))
     if captions.captions:
         share = captions.shared_captions / captions.captions
         mean = sum(number * count for number, count in captions.words.items()) / captions.captions

@@ -17,16 +17,10 @@ from vttdata.people.service import make_report, report_sections
 from vttdata.people.store import Store
 from vttdata.people.task import Answered
 from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
-from vttdata.report.page_pictures import read_video_stills
-from vttdata.report.sections import render_sections
+from vttdata.report.page import PageSection, Tile, format_number, render_page
+from vttdata.report.page_pictures import read_video_stills, select_stills
+from vttdata.report.sections import Example, render_examples, render_sections
 
-_ITEMS = """{% import "macros.html" as macros %}
-{% for item in items %}<h3 dir="auto">{{ item.video_id }}{% if item.is_control %} (control){% endif %}</h3>
-{% if item.still %}<div class="thumbs">{{ macros.thumb(item.still, item.video_id) }}</div>{% endif %}
-{% for text in item.shown %}<p dir="auto"><strong>{{ text }}</strong></p>{% endfor %}
-<ul>{% for worker, answer in item.answers %}<li dir="auto">{{ worker }}: {{ answer }}</li>{% endfor %}</ul>
-{% endfor %}"""
 _ITEMS_SHOWN, _ANSWERS_SHOWN, _BINS = 24, 20, 30
 
 
@@ -99,17 +93,15 @@ def _items_section(campaign: Campaign, answers: list[Answered]) -> PageSection:
         item, shown = entries[0].item, entries[0].item.shown
         texts = [shown[name] for name in ("sentence", "caption") if name in shown]
         items.append(
-            {
-                "video_id": item.video_id,
-                "is_control": campaign.units[key[0]].is_control,
-                "still": stills.get(item.video_id, ""),
-                "shown": [str(text) for text in [*texts, *shown.get("captions", ())]],
-                "answers": [(entry.worker, _format_answer(entry.answer)) for entry in entries[:_ANSWERS_SHOWN]],
-            }
+            Example(
+                item.video_id + (" (control)" if campaign.units[key[0]].is_control else ""),
+                strong=[str(text) for text in [*texts, *shown.get("captions", ())]],
+                stills=select_stills(stills, item.video_id),
+                listed=[f"{entry.worker}: {_format_answer(entry.answer)}" for entry in entries[:_ANSWERS_SHOWN]],
+            )
         )
-    body: Markup = render_text(_ITEMS, items=items)
     note = f"{len(items):,} of {len(by_item):,}, those first on which the answers differ most."
-    return PageSection("items", "Items", body, note)
+    return PageSection("items", "Items", render_examples(items), note)
 
 
 def _format_answer(answer: Mapping[str, Any]) -> str:

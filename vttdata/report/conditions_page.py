@@ -16,16 +16,9 @@ from vttdata.evaluate.conditions import ConditionsReport, table_of
 from vttdata.evaluate.task import load_evaluation_task
 from vttdata.ids import digest
 from vttdata.media.pictures import sample_frames
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
-from vttdata.report.sections import render_sections
+from vttdata.report.page import PageSection, Tile, format_number, render_page
+from vttdata.report.sections import Example, render_examples, render_sections
 
-_ITEMS = """{% import "macros.html" as macros %}
-{% for item in items %}<h3 dir="auto">{{ item.id }}</h3>
-<ul>{% for text in item.texts %}<li dir="auto">{{ text }}</li>{% endfor %}</ul>
-{% for row in item.rows %}<p><strong>{{ row.condition }}</strong>: {{ row.values }}{% if row.frames %}; frames
-{{ row.frames }}{% endif %}</p>
-{% if row.still %}<div class="thumbs">{{ macros.thumb(row.still, row.condition) }}</div>{% endif %}
-{% endfor %}{% endfor %}"""
 _ITEMS_SHOWN, _TEXTS_SHOWN, _FRAMES_SHOWN, _INDICES_SHOWN = 16, 6, 4, 12
 _WIDTH, _HEIGHT = 120, 68
 
@@ -61,25 +54,21 @@ def _disagreeing_items(report: ConditionsReport, folder: Path, stimuli: Path | N
     seen: dict[tuple[str, str], Stimulus] = {}
     if stimuli is not None:
         seen = {(each.video_id, each.condition): each for each in read_stimuli(stimuli) if each.video_id in clips}
-    listed = []
+    examples = []
     for index in shown:
-        rows = []
+        of_item = texts.get(items.ids[index])
+        examples.append(Example(items.ids[index], listed=of_item.texts[:_TEXTS_SHOWN] if of_item else ()))
         for condition in CONDITIONS:
             given = {name: found[condition] for name, found in values[index].items() if condition in found}
-            if given:
-                stimulus = seen.get((items.clip_ids[index], condition))
-                rows.append(
-                    {
-                        "condition": condition,
-                        "values": ", ".join(f"{name} {format_number(value)}" for name, value in given.items()),
-                        "frames": _indices(stimulus),
-                        "still": draw_stimulus(stimuli, stimulus) if stimuli is not None and stimulus else "",
-                    }
-                )
-        of_item = texts.get(items.ids[index])
-        listed.append({"id": items.ids[index], "texts": of_item.texts[:_TEXTS_SHOWN] if of_item else (), "rows": rows})
+            if not given:
+                continue
+            stimulus = seen.get((items.clip_ids[index], condition))
+            scores = ", ".join(f"{name} {format_number(value)}" for name, value in given.items())
+            still = draw_stimulus(stimuli, stimulus) if stimuli is not None and stimulus else ""
+            text = "; frames ".join(filter(None, [f"{condition}: {scores}", _indices(stimulus)]))
+            examples.append(Example(text=text, stills={condition: still} if still else {}))
     note = f"{len(disagreeing):,} of {len(items.ids):,} items; shown are {len(shown):,}."
-    return PageSection("items", "Items where conditions disagree", render_text(_ITEMS, items=listed), note=note)
+    return PageSection("items", "Items where conditions disagree", render_examples(examples), note=note)
 
 
 def _values_by_item(report: ConditionsReport) -> dict[int, dict[str, dict[str, float]]]:

@@ -9,15 +9,10 @@ import numpy as np
 
 from vttdata.evaluate.report import Estimate, Evaluation
 from vttdata.evaluate.task import load_evaluation_task
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
-from vttdata.report.page_pictures import read_clip_stills
-from vttdata.report.sections import render_sections
+from vttdata.report.page import PageSection, Tile, format_number, render_page
+from vttdata.report.page_pictures import read_clip_stills, select_stills
+from vttdata.report.sections import Example, render_examples, render_sections
 
-_ITEMS = """{% import "macros.html" as macros %}
-{% for item in items %}<h3 dir="auto">{{ item.id }}: {{ item.value }}</h3>
-{% if item.still %}<div class="thumbs">{{ macros.thumb(item.still, item.id) }}</div>{% endif %}
-{% if item.prediction is not none %}<p dir="auto"><strong>{{ item.prediction }}</strong></p>{% endif %}
-<ul>{% for text in item.texts %}<li dir="auto">{{ text }}</li>{% endfor %}</ul>{% endfor %}"""
 _ITEMS_SHOWN, _TEXTS_SHOWN = 8, 5
 
 
@@ -62,18 +57,19 @@ def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) 
     stills = read_clip_stills(folder, (texts[item][0] for item in ids.values() if item in texts))
     sections = []
     for key, title, rows in (("best", "Best items", best), ("worst", "Worst items", worst)):
-        items = [
-            {
-                "id": ids[row],
-                "value": format_number(values[row]),
-                "still": stills.get(texts.get(ids[row], ("", []))[0], ""),
-                "prediction": captions.get(ids[row]),
-                "texts": texts.get(ids[row], ("", []))[1][:_TEXTS_SHOWN],
-            }
-            for row in rows
-        ]
-        if items:
-            sections.append(PageSection(key, title, render_text(_ITEMS, items=items), note=f"By {name}."))
+        examples = []
+        for row in rows:
+            clip, references = texts.get(ids[row], ("", []))
+            examples.append(
+                Example(
+                    f"{ids[row]}: {format_number(values[row])}",
+                    strong=[captions[ids[row]]] if ids[row] in captions else [],
+                    stills=select_stills(stills, clip),
+                    listed=references[:_TEXTS_SHOWN],
+                )
+            )
+        if examples:
+            sections.append(PageSection(key, title, render_examples(examples), note=f"By {name}."))
     return sections
 
 

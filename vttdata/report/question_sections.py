@@ -13,17 +13,11 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.results import Bar, Bars, Section
 from vttdata.json_types import Row
 from vttdata.media.video_folder import locate_videos
-from vttdata.report.page import PageSection, render_text
-from vttdata.report.page_pictures import read_clip_stills, read_video_stills
-from vttdata.report.sections import render_sections
+from vttdata.report.page import PageSection
+from vttdata.report.page_pictures import read_clip_stills, read_video_stills, select_stills
+from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.text.questions import letters
 
-_QUESTIONS = """{% import "macros.html" as macros %}
-{% for row in rows %}<p dir="auto">{{ row.question }}{% if row.type %} <small>{{ row.type }}</small>{% endif %}</p>
-<ol type="A">{% for option in row.options %}<li dir="auto">
-{% if loop.index0 == row.answer %}<strong>{{ option }}</strong>{% else %}{{ option }}{% endif %}</li>{% endfor %}</ol>
-{% set still = stills[row.video_id] %}
-{% if still %}<div class="thumbs">{{ macros.thumb(still, row.video_id, row.video_id) }}</div>{% endif %}{% endfor %}"""
 _COLUMNS = ("question_id", "video_id", "kind", "question", "options", "answer", "type", "blind")
 # Of a kind.
 _QUESTIONS_SHOWN, _TYPES_SHOWN = 12, 60
@@ -81,6 +75,17 @@ def _show_examples(folder: Path, by_kind: Mapping[str, Sequence[Row]], videos: P
         shown += [rows[place * len(rows) // number] for place in range(number)]
     ids = {row["video_id"] for row in shown}
     stills = read_clip_stills(folder, ids) if videos is None else read_video_stills(locate_videos(videos, ids))
-    body = render_text(_QUESTIONS, rows=shown, stills={name: stills.get(name) for name in ids})
-    frames = ", above the frame in the middle of its video" if stills else ""
+    body = render_examples(
+        Example(
+            text=row["question"] + (f" ({row['type']})" if row["type"] else ""),
+            stills=select_stills(stills, row["video_id"]),
+            listed=[
+                f"{letter}. {option}"
+                for letter, option in zip(letters(len(row["options"])), row["options"], strict=True)
+            ],
+            marked=row["answer"],
+        )
+        for row in shown
+    )
+    frames = ", and the frame in the middle of its video" if stills else ""
     return PageSection("questions", "Some questions", body, f"Each with its options, the right one in bold{frames}.")
