@@ -38,9 +38,7 @@ def make_page() -> str:
     section = Section("Sections " + HOSTILE, [HOSTILE, "`code`"], [HOSTILE], shown, [Bars(bars, "", ("a", "b"))])
     sections = [
         PageSection("plots", "Plots", parts[0] + parts[1] + parts[2] + parts[3], note=HOSTILE, badge="4"),
-        *render_sections(
-            [Section("Sections " + HOSTILE, [HOSTILE, "`code`"], [HOSTILE], table, [Bars(bars, "", ("a", "b"))])]
-        ),
+        *render_sections([section]),
         PageSection("tables", "Tables " + HOSTILE, render_text(TABLE, table=table, text=HOSTILE)),
     ]
     tiles = [Tile("12", "clips"), Tile("3", HOSTILE, HOSTILE, "bad", "#tables")]

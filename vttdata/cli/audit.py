@@ -247,24 +247,28 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     folder = find_dataset(dataset)
     audit = audit_dataset(folder, by_name or None, config=selection.config)
     asked = {} if selection.is_part else attack_questions(folder)
+    if output.page is not None or (output.html is not None and not selection.is_part):
+        from vttdata.compose.audit_page import clip_sections
+
+        sections = clip_sections(folder, audit, asked)
+    else:
+        sections = audit.overview()
     if output.page is not None:
-        from vttdata.compose.audit_page import format_clip_page
+        from vttdata.compose.audit_page import format_audit_page
 
         page_command = f"vttdata audit {dataset} --page {output.page.name}"
-        write_whole(output.page, format_clip_page(folder, page_command, asked))
+        write_whole(output.page, format_audit_page(folder, page_command, sections, audit.verdict))
     if output.html is not None:
         from vttdata.report.audit_report import audit_page
-        from vttdata.report.question_sections import show_questions
 
-        attacked = {kind: found.section() for kind, found in asked.items()}
-        write_whole(output.html, audit_page(folder, audit, show_questions(folder, attacked, output.videos)))
+        write_whole(output.html, audit_page(folder, audit, sections, output.videos))
     if output.clean is not None:
         from vttdata.compose.audit_page import clean_protocol
 
         clean_protocol(folder).write(output.clean / "protocol.json")
     found = {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
-    sections = [*audit.sections(), *(attacks.section() for attacks in asked.values())]
-    print_result(audit.as_json() | found, sections, as_json=output.as_json)
+    printed = [*audit.sections(), *(attacks.section() for attacks in asked.values())]
+    print_result(audit.as_json() | found, printed, as_json=output.as_json)
     return DONE if audit.ok else LEAKS
 
 
@@ -379,21 +383,19 @@ def _audit_questions(dataset: str, questions: Sequence[MultipleChoice], output: 
 
 
 def _write_foil_pages(dataset: str, found: _AttackedFoils, output: _Output) -> None:
+    from vttdata.compose.audit_page import foil_sections, format_audit_page
     from vttdata.compose.input_captions import is_table
     from vttdata.load.lookup import find_dataset
 
     folder = None if is_table(dataset) else find_dataset(dataset)
+    sections = foil_sections(*found)
     if output.page is not None:
-        from vttdata.compose.audit_page import format_foil_page
-
         command_line = f"vttdata audit {dataset} --page {output.page.name}"
-        page_of = dataset if folder is None else str(folder)
-        write_whole(output.page, format_foil_page(page_of, command_line, *found))
+        write_whole(output.page, format_audit_page(folder or Path(dataset), command_line, sections))
     if output.html is not None:
         from vttdata.report.audit_report import foil_audit_page
 
-        page = foil_audit_page(folder, dataset, found.attacks, output.videos, same_texts=found.same_texts)
-        write_whole(output.html, page)
+        write_whole(output.html, foil_audit_page(folder, dataset, sections, output.videos))
 
 
 def _read_texts(path: Path) -> list[list[str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -23,24 +22,20 @@ _COLUMNS = ("question_id", "video_id", "kind", "question", "options", "answer", 
 _QUESTIONS_SHOWN, _TYPES_SHOWN = 12, 60
 
 
-def show_questions(
-    folder: Path, attacked: Mapping[str, Section] | None = None, videos: Path | None = None
-) -> list[PageSection]:
+def show_questions(folder: Path, videos: Path | None = None) -> list[PageSection]:
     """Return a section for each kind of question of a dataset, and one with some questions; nothing without questions.
 
-    Args:
-        folder: of the dataset.
-        attacked: kind -> what blind attackers reach; without it what all answer together is taken from the table.
-        videos: folder of videos, named by their ids, for frames; by default the clips of the dataset.
+    What blind attackers answer together is taken from the table. Frames come from a folder of videos, named by their
+    ids, or from the dataset's clips.
     """
     by_kind: dict[str, list[Row]] = defaultdict(list)
     for row in read_parquet_rows(chain(*read_layout(folder, needs=None).files.get("questions", {}).values()), _COLUMNS):
         by_kind[row["kind"]].append(row)
-    sections = render_sections(_count_kind(kind, rows, (attacked or {}).get(kind)) for kind, rows in by_kind.items())
+    sections = render_sections(_count_kind(kind, rows) for kind, rows in by_kind.items())
     return [*sections, _show_examples(folder, by_kind, videos)] if sections else []
 
 
-def _count_kind(kind: str, rows: Sequence[Row], attacked: Section | None) -> Section:
+def _count_kind(kind: str, rows: Sequence[Row]) -> Section:
     """Return the section of a kind with the numbers of its questions by type and by place of the answer."""
     types = Counter(row["type"] for row in rows if row["type"] is not None)
     places = Counter(row["answer"] for row in rows)
@@ -51,20 +46,13 @@ def _count_kind(kind: str, rows: Sequence[Row], attacked: Section | None) -> Sec
         Bars([Bar(name, count, text=f"{count:,}") for name, count in counts.items()], caption, (heading, "questions"))
         for heading, (caption, counts) in counted.items()
     ]
-    if attacked is None:
-        guessing = sum(1 / len(row["options"]) for row in rows) / len(rows)
-        tried = [row["blind"] for row in rows if row["blind"] is not None]
-        sentences = [f"{len(rows):,} questions; guessing answers {guessing:.3f}."]
-        if tried:
-            sentences.append(f"The blind attackers together answer {sum(tried) / len(tried):.3f} of {len(tried):,}.")
-        attacked = Section(sentences=sentences)
-    return replace(
-        attacked,
-        title=f"Questions: {kind}",
-        figures=[*figures, *attacked.figures],
-        key=f"questions-{kind.replace('_', '-')}",
-        badge=f"{len(rows):,}",
-    )
+    guessing = sum(1 / len(row["options"]) for row in rows) / len(rows)
+    tried = [row["blind"] for row in rows if row["blind"] is not None]
+    sentences = [f"{len(rows):,} questions; guessing answers {guessing:.3f}."]
+    if tried:
+        sentences.append(f"The blind attackers together answer {sum(tried) / len(tried):.3f} of {len(tried):,}.")
+    key, badge = f"questions-{kind.replace('_', '-')}", f"{len(rows):,}"
+    return Section(f"Questions: {kind}", sentences, figures=figures, key=key, badge=badge)
 
 
 def _show_examples(folder: Path, by_kind: Mapping[str, Sequence[Row]], videos: Path | None) -> PageSection:
