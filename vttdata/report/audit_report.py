@@ -10,14 +10,13 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.results import Section
-from vttdata.json_types import JsonObject
 from vttdata.media.video_folder import locate_videos
 from vttdata.report.page import PageSection, Tile, render_page
 from vttdata.report.page_pictures import read_clip_stills, read_video_stills, select_stills
 from vttdata.report.question_sections import show_questions
 from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.split import Audit
-from vttdata.split.audit.leaks import LEAKS, example_text
+from vttdata.split.audit.leaks import LEAKS, clips_of_example, example_text
 
 _PAIRS_SHOWN = 24
 
@@ -29,7 +28,7 @@ def audit_page(folder: Path, audit: Audit, sections: Iterable[Section], videos: 
     """
     manifest = read_dataset_manifest(folder)
     examples = {
-        leak: [(example_text(leak, example), _clips_of(leak, example)) for example in found]
+        leak: [(example_text(leak, example), clips_of_example(leak, example)) for example in found]
         for leak, found in audit.examples.items()
         if found
     }
@@ -69,10 +68,3 @@ def foil_audit_page(folder: Path | None, title: str, sections: Iterable[Section]
         note = f"The first of all pairs, each with the true caption above its foil{frames}."
         rendered.append(PageSection("pairs", "Pairs", body, note))
     return render_page(title, rendered, kicker="Audit of foils")
-
-
-def _clips_of(leak: str, example: JsonObject) -> list[str]:
-    """Return the ids of clips that an example of a leak names."""
-    if leak == "source":
-        return [video_id for ids in example["video_ids"].values() for video_id in ids]
-    return [clip["video_id"] for clip in example["clips"]] if leak == "overlap" else []

@@ -21,7 +21,7 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.files.own_folder import FileChanges, check_own
-from vttdata.files.results import Column, Table
+from vttdata.files.results import Column, Section, Table
 from vttdata.json_types import JsonObject
 from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
 from vttdata.report import plots
@@ -41,6 +41,7 @@ from vttdata.report.page import PageScript, PageSection, Tile, format_number, re
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.question_sections import show_questions
 from vttdata.report.report_input import ReportInput
+from vttdata.report.sections import render_sections
 from vttdata.subprocesses import usable_cores
 
 REPORT = "report.html"
@@ -114,7 +115,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
             _show_captions(figures, captions, misfits),
             _show_timelines(report, figures),
             *(show_questions(report.dataset) if report.dataset is not None else ()),
-            _show_provenance(report),
+            *render_sections([_describe_provenance(report)]),
         ]
         pictures.remove_others()
     remove_folder_if_empty(beside)
@@ -333,7 +334,7 @@ def _show_captions(figures: ClipFigures, captions: CaptionFindings, misfits: Cat
     return PageSection("captions", "Captions", body, badge=f"{captions.captions:,}")
 
 
-def _show_provenance(report: ReportInput) -> PageSection:
+def _describe_provenance(report: ReportInput) -> Section:
     name, version = report.name_and_version
     account = report.account
     facts: list[tuple[str, str]] = [("name", name), ("version", version)]
@@ -345,5 +346,10 @@ def _show_provenance(report: ReportInput) -> PageSection:
             *((tool, str(number)) for tool, number in sorted((account.get("tools") or {}).items())),
             ("seed", str(report.settings.get("seed"))),
         ]
-    command = f"vttdata build {name}" if account else f"vttdata verify {name}"
-    return PageSection("provenance", "Provenance", render("provenance.html", facts=facts, command=command))
+    commands = [
+        *([f"Build it again: `vttdata build {name}`"] if account else []),
+        f"See what was left out: `vttdata rejects {name}`",
+        f"Check the splits: `vttdata audit {name}`",
+        f"Build the dataset's own recipe again: `vttdata verify {name}`",
+    ]
+    return Section("Provenance", items=commands, table=Table(("fact", "value"), facts))

@@ -17,11 +17,11 @@ from vttdata.report.page import PageSection, format_number, render
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
 from vttdata.report.thumbnails import Still
-from vttdata.split.audit.leaks import LEAKS
+from vttdata.split.audit.leaks import LEAKS, clips_of_example, example_text
 
 _PAIRS = 60
-# Leaks whose examples are pairs of clips.
-_OF_CLIPS = ("overlap", "caption_set")
+# Leaks whose examples name clips.
+_OF_CLIPS = ("source", "overlap", "caption_set")
 _WIDTH = 320
 _SOURCES = ("source_a", "source_b")
 # What an audit, or the stage `copies` of an earlier version, may lack.
@@ -104,30 +104,13 @@ def show_leaks(
         return Side(f"{video_id}, {clip['split']}{span}", report.still_of_clip(clip), rows[video_id])
 
     groups = {
-        "Sources in several splits": [
-            LeakExample(
-                f"{each['source_id']}: "
-                + ", ".join(f"{number:,} in {split}" for split, number in each["clips"].items()),
-                [side(ids[0]) for ids in each["video_ids"].values()],
-            )
-            for each in examples.get("source", ())
-        ],
-        "Time in several splits": [
-            LeakExample(
-                f"{each['seconds']:.2f} s of {each['source_id']} are in both.",
-                [side(clip["video_id"]) for clip in each["clips"]],
-            )
-            for each in examples.get("overlap", ())
-        ],
-        "Clips with the same captions": [
-            LeakExample(
-                f"{each['captions']} of {each['of']} captions are the same.",
-                [side(clip["video_id"]) for clip in each["clips"]],
-            )
-            for each in examples.get("caption_set", ())
-        ],
-        "Near-duplicates": [_match_sources(report, pair) for pair in pairs[:_PAIRS]],
+        LEAKS[leak][0].capitalize(): [
+            LeakExample(example_text(leak, each), [side(video_id) for video_id in clips_of_example(leak, each)])
+            for each in examples.get(leak, ())
+        ]
+        for leak in _OF_CLIPS
     }
+    groups["Near-duplicates"] = [_match_sources(report, pair) for pair in pairs[:_PAIRS]]
     closest = audit.get("closest")
     if isinstance(closest, dict) and not any(pair["crosses"] for pair in pairs):
         pair = _as_pair(closest)
@@ -167,8 +150,7 @@ def _read_examples(
 ) -> tuple[dict[str, int], dict[int, JsonObject]]:
     """Return video id -> number of the clips that examples of an audit name, and number -> row of those clips."""
     examples = audit.get("examples", {})
-    named = [ids[0] for each in examples.get("source", ()) for ids in each["video_ids"].values()]
-    named += [clip["video_id"] for leak in _OF_CLIPS for each in examples.get(leak, ()) for clip in each["clips"]]
+    named = [name for leak in _OF_CLIPS for each in examples.get(leak, ()) for name in clips_of_example(leak, each)]
     named += [video_id for each in examples.get("caption", ()) for video_id in each["clips"].values()]
     rows = {video_id: numbers[0] for video_id, numbers in figures.rows_of(figures.video_ids, named).items()}
     return rows, read_clip_rows(report, rows.values())

@@ -450,3 +450,10 @@ def example_text(leak: str, example: JsonObject) -> str:
     if len(caption) > _MAX_CAPTION_LENGTH:
         caption = f"{caption[:_MAX_CAPTION_LENGTH]}..."
     return f'{counts}: "{caption}"'
+
+
+def clips_of_example(leak: str, example: JsonObject) -> list[str]:
+    """Return the ids of the clips that one of `Audit.examples` of a leak names, of a source one in each split."""
+    if leak == "source":
+        return [ids[0] for ids in example["video_ids"].values()]
+    return [clip["video_id"] for clip in example["clips"]] if leak in ("overlap", "caption_set") else []
