@@ -61,5 +61,11 @@ def test_markdown_has_headings_lists_and_tables_without_foreign_markup() -> None
     assert "\n# " not in text
 
 
-def test_code_in_sentences_stays_code() -> None:
+def test_numbers_and_code_in_sentences_are_not_escaped() -> None:
+    table = Table(("r",), [[-0.152], ["-1"], [Interval(0.5, 0.25, 1.0)]])
+    assert format_markdown([Section(table=table)]).splitlines()[2:] == [
+        "| -0.152 |",
+        "| -1 |",
+        "| 0.500 (0.250 to 1.000) |",
+    ]
     assert format_markdown([Section(sentences=["Run `a_b | c`, and a_b."])]) == "Run `a_b | c`, and a\\_b.\n"

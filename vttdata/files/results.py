@@ -202,8 +202,12 @@ def format_markdown(sections: Iterable[Section], depth: int = 2) -> str:
 
 def format_markdown_table(table: Table) -> str:
     """Return a table in Markdown."""
-    rows = [table.names, *table.texts()]
-    header, *body = [[escape_sentence(cell) if cell != "-" else cell for cell in row] for row in rows]
+    rows = [table.names, *table.rows]
+    texts = [table.names, *table.texts()]
+    header, *body = [
+        [escape_sentence(text) if isinstance(cell, str) and not _NUMBER.fullmatch(cell) else text for cell, text in row]
+        for row in (zip(*pair, strict=True) for pair in zip(rows, texts, strict=True))
+    ]
     return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *body])
 
 

@@ -283,11 +283,11 @@ def attack_section(
     """Return what attackers reach, with a figure; `narrow` leaves the widest columns to sentences, for a terminal."""
     tried = [attack for attack in attacks if not attack.unavailable]
     sentences = [attack_sentences(attacks, same_texts)]
-    if from_card := [attack.name for attack in tried if attack.from_card]:
-        sentences.append(f"As on the card, by texts or models that are not at hand: {', '.join(from_card)}.")
     rows = attack_rows(tried if narrow else attacks)
     if narrow:
         rows = [row[:4] for row in rows]
+        if from_card := [attack.name for attack in tried if attack.from_card]:
+            sentences.append(f"As on the card, by texts or models that are not at hand: {', '.join(from_card)}.")
         learned: dict[str, list[str]] = {}
         for attack in tried:
             learned.setdefault(attack.learned_from, []).append(attack.name)
