@@ -9,7 +9,15 @@ import pytest
 from vttdata.files.results import Column, Interval, Section, Table, format_cell, format_markdown, format_text
 
 NAN = math.nan
-HOSTILE = ["=1+1", "<script>alert(1)</script>", "a|b\n| c |", "*bold*", "![x](https://x.example)", "# @you"]
+HOSTILE = [
+    "=1+1",
+    "<script>alert(1)</script>",
+    "a|b\n| c |",
+    "*bold*",
+    "a `b|c` d",
+    "![x](https://x.example)",
+    "# @you",
+]
 
 
 def test_sections_are_aligned_and_safe_for_a_terminal() -> None:
@@ -56,7 +64,7 @@ def test_markdown_has_headings_lists_and_tables_without_foreign_markup() -> None
     assert lines[0] == "## A `title`"
     assert lines[-1] == "### Below"
     assert {line.replace("\\|", "").count("|") for line in lines if line.startswith("|")} == {3}
-    assert not {"<script>", "*bold*", "![x](", "https://", "@you"} & {*text.replace("\\*", "").split()}
+    assert not {"<script>", "*bold*", "a `b|c` d", "![x](", "https://", "@you"} & {*text.replace("\\*", "").split()}
     assert "&lt;script&gt;" in text
     assert "\n# " not in text
 

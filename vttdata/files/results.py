@@ -205,10 +205,15 @@ def format_markdown_table(table: Table) -> str:
     rows = [table.names, *table.rows]
     texts = [table.names, *table.texts()]
     header, *body = [
-        [escape_sentence(text) if isinstance(cell, str) and not _NUMBER.fullmatch(cell) else text for cell, text in row]
+        [_escape_cell(text) if isinstance(cell, str) and not _NUMBER.fullmatch(cell) else text for cell, text in row]
         for row in (zip(*pair, strict=True) for pair in zip(rows, texts, strict=True))
     ]
     return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *body])
+
+
+def _escape_cell(text: str) -> str:
+    # In a table, a bar ends a cell inside of code too.
+    return "".join(map_code(text, escape_markdown, lambda code: code.replace("|", "\\|")))
 
 
 def escape_sentence(text: str) -> str:
