@@ -60,7 +60,7 @@ def test_evaluation_page_shows_scores_and_items(browser: WebDriver, dataset: Pat
     page = check(browser, tmp_path / "page.html")
     assert {"all items", "clean", "leaked", "overlap"} <= {*page.texts("#scores th")}
     # A group without a score.
-    assert page.texts("#by-length td")[-2:] == ["over 13.3 words", "\u2013"]
+    assert page.texts("#by-length td")[-3:] == ["over 13.3 words", "0", "\u2013"]
     assert page.texts("#best h3")[0].startswith("t0: 1") or page.texts("#best h3")[0].startswith("t3: 1")
     shown = HOSTILE.replace("\u202e", "\ufffd")
     assert shown in page.texts("#best strong, #worst strong")
