@@ -110,3 +110,28 @@ def test_a_table_needs_a_split_and_columns_may_be_named(tmp_path: Path, capsys: 
     error = capsys.readouterr().err
     assert "nothing says which split a row is in; name a column with --columns split=COLUMN" in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "has_leak"),
+    [
+        # The video itself is the clip: its id, or its address, in whatever column.
+        ("youtube_id\ndQw4w9WgXcQ\n", "video_id\ndQw4w9WgXcQ\n", True),
+        ("video_id\ndQw4w9WgXcQ\n", "video_id\nv_dQw4w9WgXcQ\n", True),
+        ("video_id\ndQw4w9WgXcQ.mp4\n", "url\nhttps://youtu.be/dQw4w9WgXcQ\n", True),
+        ("video\nhttps://youtu.be/dQw4w9WgXcQ\n", "video\nhttps://www.youtube.com/watch?v=dQw4w9WgXcQ&t=3\n", True),
+        ("webpage_url\nhttps://youtu.be/dQw4w9WgXcQ\n", "youtube_link\nyoutube.com/v/dQw4w9WgXcQ\n", True),
+        ("video_id\n6513\n", "video_id\n6513.0\n", True),
+        # A clip's name is no source's.
+        ("source_id,clip_id\nvideo000001,a\n", "source_id,clip_id\nb,video000001\n", False),
+        ("clip_id,copy_of\na,False\nb,False\n", "clip_id,copy_of\nc,False\n", False),
+        ("clip_id,copy_of\na,0\n", "clip_id,copy_of\nb,0\n", False),
+        ("clip_id,url\na,https://a.org/v.tar.gz\n", "clip_id,url\nb,https://a.org/v.tar.gz\n", False),
+    ],
+)
+def test_what_a_value_names_counts_and_not_its_column_alone(
+    tmp_path: Path, train: str, test: str, has_leak: bool
+) -> None:
+    for split, text in (("train", train), ("test", test)):
+        (tmp_path / f"{split}.csv").write_text(text)
+    assert audit_foreign(tmp_path).ok is not has_leak

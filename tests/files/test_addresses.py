@@ -182,3 +182,27 @@ def test_address_of_a_search_with_a_key_is_not_written_into_the_dataset(tmp_path
     recipe = read_yaml(tmp_path / "recipe.yaml")
     assert recipe["collect"]["search"]["engine"] == "give it with --set collect.search.engine=PATH"
     assert recipe["description"] == "see https://x.org/?key=1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HTTP Error 403: Forbidden /v/a.mp4?token=SECRET (caused by <HTTPError 403: Forbidden /v/a.mp4?token=SECRET>)",
+        "Max retries exceeded with url: a.mp4?SECRET",
+        "cannot read 'example.org/a.mp4?token=SECRET'",
+        "moved to //example.org/a.mp4?token=SECRET.",
+        "https://example.org/a.mp4?name='SECRET'",
+        "https://user:'SECRET@example.org/a.mp4",
+        'GET https://example.org/a.mp4?name="SECRET" failed',
+        "see_https://user:SECRET@example.org/a.mp4",
+    ],
+)
+def test_secrets_of_requests_that_a_message_repeats_are_hidden(text: str) -> None:
+    hidden = hide_secrets(text)
+    assert "SECRET" not in hidden
+    assert "a.mp4" in hidden
+
+
+def test_questions_in_a_message_stay() -> None:
+    text = "Is this a video? See docs/faq.md, and/or ask: what? '/v?id=7' is one."
+    assert hide_secrets(text) == text

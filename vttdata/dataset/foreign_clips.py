@@ -36,6 +36,8 @@ _UNLISTED = "unlisted"
 # `<id>_<start>_<end>`, as in VATEX and MSVD, with the id of a YouTube video.
 _SPAN_IN_ID = re.compile(r"\s*(?=[a-z_-]{0,10}[0-9A-Z])([\w-]{11})_(\d+)_(\d+)(?:\.\w+)?\s*", re.ASCII)
 _MIN_SHARE_OF_SPANS = 0.8
+# The id of a YouTube video has letters of both cases, but for one in 150.
+_YOUTUBE_ID = re.compile(r"\s*(?:v_|youtube[-_:]|yt[-_:])?(?=[\w-]*[a-z])(?=[\w-]*[A-Z])([\w-]{11})\s*", re.ASCII)
 _RUNNING_NUMBER = re.compile(r"(.*?)(\d{1,15})")
 _TEXT = pa.large_string()
 
@@ -167,10 +169,23 @@ def _add_derived(table: pa.Table, split: Integers, root: Path) -> pa.Table:
     spans = [_SPAN_IN_ID.fullmatch(text) if text else None for text in ids]
     are_spans = [bool(match) and int(match[2]) < int(match[3]) for match in spans if match]
     if sum(are_spans) > _MIN_SHARE_OF_SPANS * max(len(ids), 1):
-        names = [match[1] if match else None for match in spans]
-        table = table.append_column("name_in_id", pa.array(names, _TEXT))
+        named = [match[1] if match else None for match in spans]
+    else:
+        named = [_named_video(text) for text in table.column("video_id").to_pylist()]
+    if any(named):
+        table = table.append_column("name_in_id", pa.array(named, _TEXT))
     index = table.schema.get_field_index("video_id")
     return table.set_column(index, "video_id", pa.array(ids, _TEXT)).drop_columns(["file"])
+
+
+def _named_video(video_id: str | None) -> str | None:
+    """Return the original video that an id of a clip is: an address, or the id of a YouTube video."""
+    if video_id is None or "://" in video_id:
+        return video_id
+    stem = re.split(r"[/\\]", video_id)[-1]
+    suffix = Path(stem.strip()).suffix
+    match = _YOUTUBE_ID.fullmatch(stem.strip().removesuffix(suffix) if suffix.lower() in VIDEO_EXTENSIONS else stem)
+    return match[1] if match else None
 
 
 def _checksums(names: Sequence[str | None], table: pa.Table, root: Path) -> pa.Array:

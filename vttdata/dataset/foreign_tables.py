@@ -23,12 +23,18 @@ from vttdata.errors import VttdataError
 from vttdata.files.tables import fold_name, read_table
 
 NAMES = {
-    "source_id": ("source_id", "source_video_id", "original_video_id", "youtube_id", "youtubeid", "yt_id", "ytid"),
+    "source_id": (
+        *("source_id", "source_video_id", "original_video_id", "source_video"),
+        *("youtube_id", "youtubeid", "yt_id", "ytid"),
+    ),
     "video_id": (
         *("clip_id", "clipid", "clip_name", "clip", "video_id", "videoid", "vid", "id", "video_name"),
         *("file_name", "filename", "video_path", "video"),
     ),
-    "url": ("url", "video_url", "contenturl", "page_url", "youtube_url", "link"),
+    "url": (
+        *("url", "video_url", "contenturl", "page_url", "webpage_url", "youtube_url"),
+        *("link", "video_link", "youtube_link"),
+    ),
     "source_url": ("source_url",),
     "start": ("start", "start_timestamp", "start_time", "start_seconds", "start_sec", "begin"),
     "end": ("end", "end_timestamp", "end_time", "end_seconds", "end_sec"),

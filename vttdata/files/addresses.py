@@ -51,7 +51,12 @@ _CHANGE = re.compile("(?=[a-z][A-Z0-9]|[A-Z][0-9]|[0-9][A-Za-z])")
 _RUN = re.compile(f"[A-Za-z0-9]{{{_WINDOW},}}")
 
 _DIGEST = "sha256=[0-9a-f]{64}"
-ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
+# A quote or bracket that something of the address follows does not end it.
+_CHARACTERS = r"(?:[^\s'\"<>]|['\"<>](?=[\w%+=/-]))+"
+ADDRESS = re.compile(f"[a-z][a-z0-9+.-]*://{_CHARACTERS}", re.IGNORECASE)
+# What servers and clients repeat of a request: an address without its scheme, or without its host.
+_REQUEST = re.compile(rf"[^\s'\"<>?]*[/.][^\s'\"<>?]*\?{_CHARACTERS}")
+_ANY_HOST = "any://host/"
 
 
 def without_secrets(url: str) -> str:
@@ -82,8 +87,14 @@ def without_secrets(url: str) -> str:
 
 
 def hide_secrets(text: str) -> str:
-    """Return a text with its addresses as `without_secrets` returns them."""
-    return ADDRESS.sub(lambda address: without_secrets(address[0]), text)
+    """Return a text with its addresses as `without_secrets` returns them, and those that lack a scheme or a host."""
+
+    def hide(match: re.Match[str]) -> str:
+        if ADDRESS.fullmatch(match[0]):
+            return without_secrets(match[0])
+        return without_secrets(_ANY_HOST + match[0]).removeprefix(_ANY_HOST)
+
+    return re.sub(f"(?i:{ADDRESS.pattern})|{_REQUEST.pattern}", hide, text)
 
 
 def _identifying(parameters: str) -> str:

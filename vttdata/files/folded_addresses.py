@@ -15,6 +15,8 @@ _INCIDENTAL = re.compile(
     re.IGNORECASE,
 )
 _ARCHIVE = re.compile(r"(?:https?://)?web\.archive\.org/web/\w+/", re.IGNORECASE)
+# One of these has many videos.
+_PACKED = re.compile(r".*\.(zip|tar|tgz|gz|bz2|xz|zst|7z|rar)(\.\d+)?", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*\.)[a-z][a-z0-9-]+", re.IGNORECASE)
 # Host -> where the id of a video is in path and query, as ``path?query``. An address of these hosts without one is that
 # of a channel, a list or the site itself.
@@ -72,7 +74,7 @@ def fold_address(address: str) -> str | None:
             return None
         site, video = next(site for part, site in _SITES.items() if part in host), next(filter(None, match.groups()))
         return f"{site}:{video}" if site else fold_id(video)
-    if not path or (parts.scheme in ("", "http", "https") and not _HOST.fullmatch(host)):
+    if not path or _PACKED.fullmatch(path) or (parts.scheme in ("", "http", "https") and not _HOST.fullmatch(host)):
         return None
     kept = [
         urllib.parse.unquote(piece)

@@ -27,6 +27,10 @@ _PLACEHOLDERS = frozenset(
 # How lists write the YouTube id of a video.
 _PREFIXED_ID = re.compile(r"(?:v_|youtube[-_:]|yt[-_:])([\w-]{11})", re.ASCII)
 _CHECKSUM = re.compile(r"(?:(?:sha-?(?:1|256|512)|md5)[:-])?([0-9a-f]{32,128})")
+# What columns of copies say of a clip that is none.
+_FLAGS = frozenset({"false", "true", "no", "yes", "0", "-1"})
+# A column of numbers in which some are missing is written with fractions.
+_WHOLE = re.compile(r"([0-9]+)\.0", re.ASCII)
 # SHA-256, SHA-1 and MD5 of nothing.
 _EMPTY_FILE = frozenset(
     {
@@ -83,8 +87,8 @@ def fold_source(text: str) -> str | None:
 
 
 def fold_known_id(text: str) -> str | None:
-    """Return `vttdata.ids.fold_id` of an id; None for a placeholder."""
-    folded = fold_id(text)
+    """Return `vttdata.ids.fold_id` of an id, and a whole number without ``.0``; None for a placeholder."""
+    folded = _WHOLE.sub(r"\1", fold_id(text))
     return None if folded in _PLACEHOLDERS else folded
 
 
@@ -142,6 +146,8 @@ def read_evidence(table: pa.Table) -> list[StatedKeys]:
         texts = values.dictionary.to_pylist()
         tells_case = fold in (fold_source, fold_known_id) and _tells_case(texts)
         for index, text in enumerate(texts):
+            if column == "duplicate_of" and fold_known_id(text) in _FLAGS:
+                continue
             key = folds[fold](text)
             if key is not None and tells_case:
                 key = text.strip().removeprefix("'")[: len(key)]
