@@ -132,7 +132,7 @@ class ConditionsReport(Result):
                 rows = [
                     [gain, " - ".join(self.compared(name, gain)), one.items, one] for gain, one in model.gains.items()
                 ]
-                columns = ("gain", "difference of", "items", Column("mean", 4))
+                columns: tuple[Column | str, ...] = ("gain", "difference of", "items", Column("mean", 4))
                 yield Section("What the video adds", table=Table(columns, rows), depth=1)
             for grouping, groups in model.groups.items():
                 shown = list(model.gains)[:5]

@@ -1,6 +1,6 @@
 """Results as sections of sentences, tables and figures, and their renderers for a terminal and in Markdown.
 
-Pages of sections for the browser are made by `vttdata.report.sections`. Texts from outside can become neither markup nor
+Pages of sections for the browser are made by `vttdata.report.sections`. Texts from outside cannot become markup or
 commands of a terminal.
 """
 

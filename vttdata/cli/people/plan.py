@@ -157,7 +157,7 @@ def _print_precision(items: int, options: Mapping[str, Any]) -> None:
 
     names = ("sd", "spread", "seconds", "hourly", "controls")
     rows = [precision(items, n, **{name: options[name] for name in names}) for n in options["judgments"]]
-    head = ["judgments", "item +-", "mean +-", Column("hours", 1), Column("cost", 2)]
+    head: list[Column | str] = ["judgments", "item +-", "mean +-", Column("hours", 1), Column("cost", 2)]
     table = [[row.judgments, row.item, row.mean, row.hours, row.cost] for row in rows]
     if options["judge_correlation"] is not None:
         judged = options["judged"] or 10 * items
