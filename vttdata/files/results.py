@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from vttdata.files.table_formats import align_columns, printable
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]#|~])")
+# Characters that make a list or a heading of a line.
+_BEGINNING = re.compile(r"^[-+=]|(?<=^\d)[.)]")
 _CODE = re.compile(r"(`[^`]+`)")
 _NUMBER = re.compile(r"[-+]?\d[\d,.]*(?:e[-+]?\d+)?%?|-|")
 
@@ -202,13 +204,9 @@ def format_markdown(sections: Iterable[Section], depth: int = 2) -> str:
 
 def format_markdown_table(table: Table) -> str:
     """Return a table in Markdown."""
-    rows = [table.names, *table.rows]
-    texts = [table.names, *table.texts()]
-    header, *body = [
-        [_escape_cell(text) if isinstance(cell, str) and not _NUMBER.fullmatch(cell) else text for cell, text in row]
-        for row in (zip(*pair, strict=True) for pair in zip(rows, texts, strict=True))
-    ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *body])
+    rows = ([_escape_cell(text) for text in row] for row in [table.names, *table.texts()])
+    header = next(rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *rows])
 
 
 def _escape_cell(text: str) -> str:
@@ -218,7 +216,7 @@ def _escape_cell(text: str) -> str:
 
 def escape_sentence(text: str) -> str:
     """Return text as one line of Markdown without any markup but code in backquotes."""
-    return "".join(map_code(text, escape_markdown, str))
+    return _BEGINNING.sub(lambda match: f"\\{match[0]}", "".join(map_code(text, escape_markdown, str)))
 
 
 def map_code(text: str, prose: Callable[[str], str], code: Callable[[str], str]) -> list[str]:
@@ -228,7 +226,7 @@ def map_code(text: str, prose: Callable[[str], str], code: Callable[[str], str])
 
 
 def escape_markdown(text: str) -> str:
-    """Return one line of text as Markdown without any markup: no HTML, no links, no table cells."""
+    """Return text inside of a line as Markdown without any markup: no HTML, no links, no table cells."""
     escaped = _MARKUP.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
     # GitHub and the Hub make links of bare addresses and user names.
     return escaped.replace("://", ":&#47;/").replace("@", "&#64;").replace("www.", "www&#46;")
