@@ -268,7 +268,7 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert "An ensemble of" in page
     assert "&lt;x&gt;" in page
     assert "<x>" not in page
-    assert "<strong>B: y</strong>" in page
+    assert "<strong>B. y</strong>" in page
     capsys.readouterr()
     assert main(["show", out, "--page", str(tmp_path / "report.html")]) == 0
     report = (tmp_path / "report.html").read_text()
