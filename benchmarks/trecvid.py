@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.annotations.trecvid.judgments import human_letter
-from vttdata.files.results import Section, Table, format_markdown, format_markdown_table
+from vttdata.files.results import ResultTable, Section, format_markdown, format_markdown_table
 from vttdata.people import replication, significance, system_intervals, system_scores
 from vttdata.people.scoring.tables import significance_table, system_table
 from vttdata.people.scoring.two_evaluations import correlation_table
@@ -37,7 +37,7 @@ def counts(campaigns: Campaigns) -> str:
         for name, scores in campaigns.items()
     ]
     columns = ("judgments", "rows", "systems", "videos", "least", "most", "assessments")
-    return format_markdown_table(Table(columns, rows))
+    return format_markdown_table(ResultTable(columns, rows))
 
 
 def alignment(scans: Sequence[OffsetScan]) -> str:
@@ -46,7 +46,7 @@ def alignment(scans: Sequence[OffsetScan]) -> str:
     known = {(scan.campaign, scan.offset): round(scan.correlation, 3) for scan in scans}
     names = dict.fromkeys(scan.campaign for scan in scans)
     rows = [[name, *(known[name, offset] for offset in offsets)] for name in names]
-    return format_markdown_table(Table(("offset", *map(str, offsets)), rows))
+    return format_markdown_table(ResultTable(("offset", *map(str, offsets)), rows))
 
 
 def ranking(name: str, scores: Sequence[CaptionScore]) -> str:
@@ -54,7 +54,10 @@ def ranking(name: str, scores: Sequence[CaptionScore]) -> str:
     tested = significance(scores)
     table = system_table(system_scores(scores), system_intervals(scores), tested)
     return format_markdown(
-        [Section(name, table=Table.of_rows(table)), Section(table=Table.of_rows(significance_table(tested)))]
+        [
+            Section(name, table=ResultTable.of_rows(table)),
+            Section(table=ResultTable.of_rows(significance_table(tested))),
+        ]
     )
 
 

@@ -6,7 +6,15 @@ import math
 
 import pytest
 
-from vttdata.files.results import Column, Interval, Section, Table, format_cell, format_markdown, format_text
+from vttdata.files.results import (
+    Interval,
+    ResultColumn,
+    ResultTable,
+    Section,
+    format_cell,
+    format_markdown,
+    format_text,
+)
 
 NAN = math.nan
 HOSTILE = [
@@ -22,7 +30,7 @@ HOSTILE = [
 
 def test_sections_are_aligned_and_safe_for_a_terminal() -> None:
     rows = [["a\x1b[31m", 0.25, "x", 1200], ["*bc*", 0.00001, None, None], ["d", Interval(0.5, 0.25, 1.0), "yy", 3]]
-    table = Table(("system", "p", "note", "n"), rows)
+    table = ResultTable(("system", "p", "note", "n"), rows)
     section = Section("Systems", ["One\nline."], ["an item"], table)
     assert format_text([section, Section(sentences=["End."])]).splitlines() == [
         "Systems",
@@ -58,7 +66,7 @@ def test_cells_have_as_many_digits_as_their_column(value: object, digits: int, t
 
 def test_markdown_has_headings_lists_and_tables_without_foreign_markup() -> None:
     rows = [[text, number] for number, text in enumerate(HOSTILE)]
-    section = Section("A `title`", HOSTILE, HOSTILE, Table((Column("name"), "n"), rows))
+    section = Section("A `title`", HOSTILE, HOSTILE, ResultTable((ResultColumn("name"), "n"), rows))
     text = format_markdown([section, Section("Below", depth=1)])
     lines = text.splitlines()
     assert lines[0] == "## A `title`"
@@ -70,7 +78,7 @@ def test_markdown_has_headings_lists_and_tables_without_foreign_markup() -> None
 
 
 def test_numbers_and_code_in_sentences_are_not_escaped() -> None:
-    table = Table(("r",), [[-0.152], ["-1"], [Interval(0.5, 0.25, 1.0)]])
+    table = ResultTable(("r",), [[-0.152], ["-1"], [Interval(0.5, 0.25, 1.0)]])
     assert format_markdown([Section(table=table)]).splitlines()[2:] == [
         "| -0.152 |",
         "| -1 |",

@@ -14,7 +14,7 @@ library("jinja2")
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.helpers.pages import OpenPage
-from vttdata.files.results import Bar, Bars, Column, Interval, Limit, Section, Table
+from vttdata.files.results import Bar, Bars, Interval, Limit, ResultColumn, ResultTable, Section
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text, replace_controls
 from vttdata.report.sections import render_sections
@@ -26,7 +26,9 @@ TABLE = """{% import "macros.html" as macros %}
 
 
 def make_page() -> str:
-    table = Table(("name", Column("score", 0)), [("beta", 10.0), ("alpha", 9.0), (HOSTILE, 2.0)], "scores of systems")
+    table = ResultTable(
+        ("name", ResultColumn("score", 0)), [("beta", 10.0), ("alpha", 9.0), (HOSTILE, 2.0)], "scores of systems"
+    )
     bars = [Bar("a", 0.5, 0.4, 0.6), Bar(HOSTILE, -0.2, -0.5, 0.1, tone="bad", href="#tables")]
     parts = [
         plots.bars(Bars(bars, HOSTILE, ("metric", "score"), limits=[Limit(0.3, HOSTILE)], sortable=True)),
@@ -34,7 +36,7 @@ def make_page() -> str:
         plots.histogram([1, 0, 3], [0, 1, 2, 4], title=HOSTILE, unit="s", limits=[Limit(1.5, HOSTILE)]),
         plots.timeline({"shots": [plots.Stretch(0, 3, HOSTILE), plots.Stretch(3, 10, tone="b")]}, 10),
     ]
-    shown = Table(("name", "score"), [(HOSTILE, Interval(0.5, 0.25, 0.75))])
+    shown = ResultTable(("name", "score"), [(HOSTILE, Interval(0.5, 0.25, 0.75))])
     section = Section("Sections " + HOSTILE, [HOSTILE, "`code`"], [HOSTILE], shown, [Bars(bars, "", ("a", "b"))])
     sections = [
         PageSection("plots", "Plots", parts[0] + parts[1] + parts[2] + parts[3], note=HOSTILE, badge="4"),

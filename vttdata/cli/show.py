@@ -116,12 +116,12 @@ def command(
     values, sections = figures.as_json(), [*figures.sections()]
     if parts is not None:
         from vttdata.dataset.comparison import count_parts_of_dataset
-        from vttdata.files.results import Section, Table
+        from vttdata.files.results import ResultTable, Section
 
         counted = count_parts_of_dataset(folder, parts)
         values["parts"] = {part: counts._asdict() for part, counts in counted.items()}
         rows = [(part, *counts) for part, counts in counted.items()]
-        sections.append(Section(table=Table(("part of speech", "words", "vocabulary"), rows)))
+        sections.append(Section(table=ResultTable(("part of speech", "words", "vocabulary"), rows)))
     if similarity or svo is not None:
         from vttdata.dataset.caption_agreement import agreement_sections, describe_agreement, plain_agreement
 

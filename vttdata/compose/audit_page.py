@@ -23,7 +23,7 @@ from vttdata.dataset.leak_audit import caption_batches, read_clip_columns, read_
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.files.results import Section, Table, escape_markdown, format_markdown
+from vttdata.files.results import ResultTable, Section, escape_markdown, format_markdown
 from vttdata.generate.blind.shortcuts import Attack, attack_section
 from vttdata.recipe import packaged
 from vttdata.split import Audit
@@ -189,7 +189,7 @@ def _inside_splits(splits: Mapping[str, Sequence[Path]], repeats: Sequence[str])
         "further, such as a training set that takes the rest of an official test set, leaks unless it keeps them "
         "together. `vttdata audit DATASET --split train=FILE --split test=FILE` counts what it leaks."
     )
-    table = Table(("split", "clips", "of a source with several clips there"), rows)
+    table = ResultTable(("split", "clips", "of a source with several clips there"), rows)
     return Section("Inside splits", [sentence], repeats, table)
 
 
@@ -207,7 +207,7 @@ def _official_findings(folder: Path) -> Section:
         (f"`{kind}`", count, MEANINGS.get(kind, kind.replace("_", " ")), CONSEQUENCES.get(kind, ""))
         for kind, count in counts.items()
     ]
-    return Section(title, table=Table(("finding", "count", "meaning", "for a score"), rows))
+    return Section(title, table=ResultTable(("finding", "count", "meaning", "for a score"), rows))
 
 
 def _alignment(folder: Path) -> Iterator[Section]:
@@ -228,4 +228,4 @@ def _alignment(folder: Path) -> Iterator[Section]:
         "line correlates with the scores of other captions."
     )
     columns = ("judgments", "added where r is highest", "r there", "r where the id is the line")
-    yield Section("Which captions the judgments are about", [sentence], table=Table(columns, rows))
+    yield Section("Which captions the judgments are about", [sentence], table=ResultTable(columns, rows))

@@ -28,7 +28,7 @@ from vttdata.errors import DescribeOSErrors, HaltError, MediaError, VttdataError
 from vttdata.files.csv_safety import escape_formula, unescape_formula
 from vttdata.files.id_lists import read_ids
 from vttdata.files.output_file import make_output_folder, write_whole
-from vttdata.files.results import Section, Table
+from vttdata.files.results import ResultTable, Section
 from vttdata.files.tables import Columns, read_table
 from vttdata.ids import VIDEO_EXTENSIONS
 
@@ -234,4 +234,4 @@ def availability_section(videos: DatasetVideos, answers: Mapping[str, Availabili
     reasons = Counter(answer.reason for answer in answers.values() if answer.reason)
     found = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
     sentence = f"Sources: {len(videos.urls):,}, not asked {unanswered:,}{f'; {found}' if found else ''}."
-    return Section("", [sentence], table=Table(("", *videos.splits), rows))
+    return Section("", [sentence], table=ResultTable(("", *videos.splits), rows))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.files.results import Section, Table
+from vttdata.files.results import ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.text.lm.pretrained import load_encoder, split_revision
 from vttdata.text.nouns.mentions import load_pipeline
@@ -207,13 +207,13 @@ def agreement_sections(figures: Mapping[str, JsonObject]) -> Iterator[Section]:
                 own = similarity["human"]["human"]
                 sentences = [f"Median similarity of two human captions: {own.median:.3f} of {own.clips:,} clips."]
             title = f"{split}: similarity of captions by two authors (cosine, mean of clips)"
-            yield Section(title, sentences, table=Table(("", *similarity, "others"), rows))
+            yield Section(title, sentences, table=ResultTable(("", *similarity, "others"), rows))
         svo: Mapping[str, Consistency] = parts.get("svo", {})
         if svo:
             rows = [[name, one.another, one.any, one.captions, one.clips] for name, one in svo.items()]
             title = f"{split}: subjects, verbs and objects that other human captions of the clip have"
             columns = ("part", "in another caption", "in any other", "captions", "clips")
-            yield Section(title, table=Table(columns, rows))
+            yield Section(title, table=ResultTable(columns, rows))
 
 
 def plain_agreement(figures: Mapping[str, JsonObject]) -> JsonObject:

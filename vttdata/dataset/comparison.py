@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vttdata.dataset.caption_agreement import read_captions_by_clip
 from vttdata.dataset.statistics import SplitStatistics
-from vttdata.files.results import Column, Table
+from vttdata.files.results import ResultColumn, ResultTable
 from vttdata.json_types import JsonObject
 from vttdata.text.nouns.mentions import load_pipeline
 
@@ -72,7 +72,7 @@ def count_parts_of_dataset(folder: Path, pipeline: str) -> dict[str, PartWords]:
     return count_parts(texts, tagger)
 
 
-def comparison_table(compared: Sequence[DatasetFigures]) -> Table:
+def comparison_table(compared: Sequence[DatasetFigures]) -> ResultTable:
     """Return a table with a row for each dataset."""
     parts_shown = PARTS if any(dataset.parts for dataset in compared) else ()
     rows = [
@@ -83,7 +83,7 @@ def comparison_table(compared: Sequence[DatasetFigures]) -> Table:
         )
         for name, total, parts in compared
     ]
-    return Table(("dataset", *(Column(figure, 2) for figure in _FIGURES), *parts_shown), rows)
+    return ResultTable(("dataset", *(ResultColumn(figure, 2) for figure in _FIGURES), *parts_shown), rows)
 
 
 def plain_comparison(compared: Sequence[DatasetFigures]) -> JsonObject:

@@ -23,7 +23,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
 from vttdata.files.folded_addresses import fold_address
-from vttdata.files.results import Result, Section, Table
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.files.tables import parse_seconds
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.json_types import JsonObject, Row
@@ -111,7 +111,7 @@ class Contamination(Result):
             for kind, counts in plain["shared"].items()
         ]
         rows += [[name, *(numbers[name] for numbers in plain["splits"].values())] for name in ("clean", "clips")]
-        table = Table(("clips that share", *self.splits), rows)
+        table = ResultTable(("clips that share", *self.splits), rows)
         yield Section("", [f"{self.rows:,} rows of the corpus were read."], table=table)
         for kind, pairs in self.examples.items():
             if pairs:

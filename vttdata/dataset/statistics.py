@@ -17,7 +17,7 @@ from pathlib import Path
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.files.results import Result, Section, Table
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject, Row
 from vttdata.text.word_spans import split_words
 
@@ -88,7 +88,7 @@ class Statistics(Result):
     def sections(self) -> Iterator[Section]:
         """Yield the figures, and those of further configurations."""
         for rows in filter(None, (self.table(), self.config_table())):
-            yield Section(table=Table.of_rows(rows))
+            yield Section(table=ResultTable.of_rows(rows))
 
 
 # Number of digits after the decimal point.

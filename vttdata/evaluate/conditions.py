@@ -28,7 +28,7 @@ from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
 from vttdata.evaluate.report import Estimate, plain_values, replace_report, report_folder
 from vttdata.evaluate.task import EvaluationTask, Scoring, guess_task, load_evaluation_task
-from vttdata.files.results import Bar, Bars, Column, Result, Section, Table
+from vttdata.files.results import Bar, Bars, Result, ResultColumn, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Flags
 from vttdata.statistics.scores import ColumnScores
@@ -125,23 +125,23 @@ class ConditionsReport(Result):
         for name, model in self.models.items():
             rows: list[list[object]] = [[key, CONDITIONS[key], one.items, one] for key, one in model.scores.items()]
             bars = Bars([Bar.of(key, one) for key, one in model.scores.items()], self.metric, ("condition", "score"))
-            table = Table(("condition", "shown", "items", Column("score", 4)), rows, f"Scores of {name}")
+            table = ResultTable(("condition", "shown", "items", ResultColumn("score", 4)), rows, f"Scores of {name}")
             sentence = "Scores and gains have 95 % intervals over sources."
             yield Section(name, [sentence], table=table, figures=[bars])
             if model.gains:
                 rows = [
                     [gain, " - ".join(self.compared(name, gain)), one.items, one] for gain, one in model.gains.items()
                 ]
-                columns: tuple[Column | str, ...] = ("gain", "difference of", "items", Column("mean", 4))
-                yield Section("What the video adds", table=Table(columns, rows), depth=1)
+                columns: tuple[ResultColumn | str, ...] = ("gain", "difference of", "items", ResultColumn("mean", 4))
+                yield Section("What the video adds", table=ResultTable(columns, rows), depth=1)
             for grouping, groups in model.groups.items():
                 shown = list(model.gains)[:5]
                 rows = []
                 for group, gains in groups.items():
                     number = max((one.items for one in gains.values()), default=0)
                     rows.append([group, number, *(gains[gain].score if gain in gains else None for gain in shown)])
-                columns = (grouping, "items", *(Column(gain, 4) for gain in shown))
-                yield Section(f"Gains by {grouping}", table=Table(columns, rows), depth=1)
+                columns = (grouping, "items", *(ResultColumn(gain, 4) for gain in shown))
+                yield Section(f"Gains by {grouping}", table=ResultTable(columns, rows), depth=1)
         for name, found in self.filters.items():
             kept, number = len(found.splits[self.split]), len(self.items.ids)
             chance = self.by_chance.get(name)

@@ -24,7 +24,7 @@ from vttdata.evaluate.stored_items import ITEMS, item_lines
 from vttdata.files.output_file import write_whole
 from vttdata.files.own_folder import FileChanges, FolderKind, check_own
 from vttdata.files.reading import read_description
-from vttdata.files.results import Bar, Bars, Column, Interval, Limit, Result, Section, Table
+from vttdata.files.results import Bar, Bars, Interval, Limit, Result, ResultColumn, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.statistics.bootstrap import Resampled
 
@@ -168,7 +168,7 @@ class Evaluation(Result):
             [name, *(getattr(scores, selection) for selection in selections)] for name, scores in self.scores.items()
         ]
         figures = [bars for name in self.scores if (bars := self._draw(name)).rows]
-        table = Table(_columns("metric", *selections), rows, "Scores with 95 % intervals over sources")
+        table = ResultTable(_columns("metric", *selections), rows, "Scores with 95 % intervals over sources")
         yield Section("Scores", [head], table=table, figures=figures, key="scores")
         if self.leaks:
             leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in self.leaks.items())
@@ -180,11 +180,13 @@ class Evaluation(Result):
                 score = self.scores[name].all.score
                 rows.append([name, score, one.other, difference, one.p, one.p_holm, one.p_mcnemar])
             columns = _columns("metric", "this", "other", "difference", "p", "p (Holm)", "p (McNemar)")
-            yield Section("Difference to the other system", table=Table(columns, rows), key="against")
+            yield Section("Difference to the other system", table=ResultTable(columns, rows), key="against")
         if self.human:
             rows = [[name, row["human"], row["system"]] for name, row in self.human.items()]
             sentence = "Against one reference fewer, each human caption left out in turn."
-            yield Section("People", [sentence], table=Table(_columns("metric", "people", "system"), rows), key="human")
+            yield Section(
+                "People", [sentence], table=ResultTable(_columns("metric", "people", "system"), rows), key="human"
+            )
         for kind, groups in self.groups.items():
             # More columns than these are read in the JSON.
             shown = list(next(iter(groups.values())))[:6]
@@ -192,7 +194,7 @@ class Evaluation(Result):
                 [group, scores[shown[0]].items, *(scores[name].score for name in shown)]
                 for group, scores in groups.items()
             ]
-            yield Section(f"By {kind}", table=Table(_columns(kind, "items", *shown), rows), key=f"by-{kind}")
+            yield Section(f"By {kind}", table=ResultTable(_columns(kind, "items", *shown), rows), key=f"by-{kind}")
         yield Section("Conditions", [*self.notes, f"Signature: {self.signature}"])
 
     @property
@@ -319,5 +321,5 @@ def plain_values(value: object) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _columns(name: str, *scores: str) -> list[Column | str]:
-    return [name, *(Column(score, 4) for score in scores)]
+def _columns(name: str, *scores: str) -> list[ResultColumn | str]:
+    return [name, *(ResultColumn(score, 4) for score in scores)]

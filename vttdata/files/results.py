@@ -30,7 +30,7 @@ class Interval:
     high: float
 
 
-class Column(NamedTuple):
+class ResultColumn(NamedTuple):
     """Column of a table: its name, and the number of decimals of what is not whole in it."""
 
     name: str
@@ -38,18 +38,18 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """Table whose cells are texts, numbers, intervals, or None for what is not known; a page shows the caption too.
 
     Columns whose texts are all numbers are numeric. Names stand for columns with three decimals.
     """
 
-    columns: Sequence[Column | str]
+    columns: Sequence[ResultColumn | str]
     rows: Sequence[Sequence[Any]]
     caption: str = ""
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Sequence[Any]], caption: str = "") -> Table:
+    def of_rows(cls, rows: Sequence[Sequence[Any]], caption: str = "") -> ResultTable:
         """Return the table of rows of which the first names the columns."""
         header, *body = rows
         return cls(tuple(header), body, caption)
@@ -129,7 +129,7 @@ class Section:
     title: str = ""
     sentences: Sequence[str] = ()
     items: Sequence[str] = ()
-    table: Table | None = None
+    table: ResultTable | None = None
     figures: Sequence[Bars] = ()
     depth: int = 0
     key: str = ""
@@ -184,7 +184,7 @@ def format_text(sections: Iterable[Section]) -> str:
     return "\n\n".join(parts)
 
 
-def format_plain_table(table: Table) -> str:
+def format_plain_table(table: ResultTable) -> str:
     """Return a table for a terminal: columns of numbers to the right, others to the left."""
     left = [index for index, is_numeric in enumerate(table.numeric) if not is_numeric]
     return align_columns([table.names, *table.texts()], left)
@@ -202,7 +202,7 @@ def format_markdown(sections: Iterable[Section], depth: int = 2) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def format_markdown_table(table: Table) -> str:
+def format_markdown_table(table: ResultTable) -> str:
     """Return a table in Markdown."""
     rows = ([_escape_cell(text) for text in row] for row in [table.names, *table.texts()])
     header = next(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vttdata.files.results import Section, Table, format_markdown
+from vttdata.files.results import ResultTable, Section, format_markdown
 from vttdata.files.table_formats import as_csv
 from vttdata.people.campaign import Campaign
 from vttdata.people.scoring.quality import WorkerQuality, agreement, worker_quality
@@ -58,15 +58,15 @@ def result_files(
     meanings = [(f"`{name}`", text) for name, text in campaign.task.columns.items()]
     sections = [
         Section(campaign.title, [counts]),
-        Section("Agreement", table=Table(measures, agreed), depth=1),
-        Section("Workers", table=Table.of_rows(workers), depth=1),
-        Section("results.csv", table=Table(("column", "meaning"), meanings), depth=1),
+        Section("Agreement", table=ResultTable(measures, agreed), depth=1),
+        Section("Workers", table=ResultTable.of_rows(workers), depth=1),
+        Section("results.csv", table=ResultTable(("column", "meaning"), meanings), depth=1),
     ]
     if findings is not None:
         found = findings_table(findings)
         files["findings.csv"] = as_csv(found)
         if findings:
-            sections.append(Section("Findings in the files", table=Table.of_rows(found), depth=1))
+            sections.append(Section("Findings in the files", table=ResultTable.of_rows(found), depth=1))
     return files | {
         "workers.csv": as_csv(workers),
         "agreement.csv": as_csv([measures, *agreed]),

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.file_lock import LockHeldError, hold_lock
-from vttdata.files.results import Column, Section, Table
+from vttdata.files.results import ResultColumn, ResultTable, Section
 from vttdata.ids import digest
 from vttdata.people.campaign import MOST_CONTROL_EVERY, Campaign
 from vttdata.people.scoring.quality import Agreement, agreement, worker_quality
@@ -604,15 +604,15 @@ def report_sections(report: Row) -> list[Section]:
             )
             for row in report["workers"]
         ]
-        columns = ("worker", "answers", Column("median seconds", 1), "verdict", "evidence", "flags")
+        columns = ("worker", "answers", ResultColumn("median seconds", 1), "verdict", "evidence", "flags")
         sentence = "Controls decide who is left out of the results; flags are hints, and decide nothing."
-        sections.append(Section("Workers", [sentence], table=Table(columns, workers), badge=f"{len(workers):,}"))
+        sections.append(Section("Workers", [sentence], table=ResultTable(columns, workers), badge=f"{len(workers):,}"))
     if report["agreement"]:
         rows = [tuple(row.values()) for row in report["agreement"]]
         sentence = "Items with several judgments; alpha is Krippendorff's, 1 for full agreement and 0 for chance."
-        sections.append(Section("Agreement", [sentence], table=Table(Agreement._fields, rows)))
+        sections.append(Section("Agreement", [sentence], table=ResultTable(Agreement._fields, rows)))
     if report["problems"]:
         problems = [(row["video_id"], row["problem"], row["worker"]) for row in report["problems"]]
-        table = Table(("video_id", "problem", "worker"), problems, "Problems that workers reported")
+        table = ResultTable(("video_id", "problem", "worker"), problems, "Problems that workers reported")
         sections.append(Section("Problems", table=table, badge=f"{len(problems):,}"))
     return sections

@@ -21,7 +21,7 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.files.own_folder import FileChanges, check_own
-from vttdata.files.results import Column, Section, Table
+from vttdata.files.results import ResultColumn, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
 from vttdata.report import plots
@@ -309,7 +309,14 @@ def _show_captions(figures: ClipFigures, captions: CaptionFindings, misfits: Cat
         )
         for name, each in ordered[:_ANNOTATORS]
     ]
-    figures_of = ("annotator", "captions", "clips", Column("words a caption", 1), "repeated", "most frequent text")
+    figures_of = (
+        "annotator",
+        "captions",
+        "clips",
+        ResultColumn("words a caption", 1),
+        "repeated",
+        "most frequent text",
+    )
     categories = [
         (name, each.clips, f"{each.named / each.clips:.0%}", each.misfits, each.better)
         for name, each in misfits.categories.items()
@@ -321,10 +328,10 @@ def _show_captions(figures: ClipFigures, captions: CaptionFindings, misfits: Cat
     body = render(
         "captions.html",
         found=captions,
-        annotators=Table((*figures_of, "unusual"), annotators, "Annotators with at least 10 captions"),
+        annotators=ResultTable((*figures_of, "unusual"), annotators, "Annotators with at least 10 captions"),
         misfits=misfits,
-        categories=Table(told, categories, "Categories with at least 5 clips"),
-        shared=Table(
+        categories=ResultTable(told, categories, "Categories with at least 5 clips"),
+        shared=ResultTable(
             ("text", "captions"), list(captions.shared.items()), "Texts of several clips, the most frequent first"
         ),
         min_odds=MIN_ODDS,
@@ -352,4 +359,4 @@ def _describe_provenance(report: ReportInput) -> Section:
         f"Check the splits: `vttdata audit {name}`",
         f"Build the dataset's own recipe again: `vttdata verify {name}`",
     ]
-    return Section("Provenance", items=commands, table=Table(("fact", "value"), facts))
+    return Section("Provenance", items=commands, table=ResultTable(("fact", "value"), facts))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vttdata.dataset.leak_audit import audit_files
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.files.results import Table
+from vttdata.files.results import ResultTable
 from vttdata.json_types import JsonObject
 from vttdata.report.clip_sheet import ClipFigures, read_clip_rows
 from vttdata.report.page import PageSection, format_number, render
@@ -126,7 +126,7 @@ def show_leaks(
     ]
     body = render(
         "leaks.html",
-        table=Table(
+        table=ResultTable(
             ("leak", "found", *(f"{split} clips" for split in splits)), counts, "What splits share with each other"
         ),
         groups={

@@ -152,12 +152,18 @@ def command(ctx: click.Context, /, campaign: Path | None, items: int | None, **o
 
 
 def _print_precision(items: int, options: Mapping[str, Any]) -> None:
-    from vttdata.files.results import Column, Table, format_plain_table
+    from vttdata.files.results import ResultColumn, ResultTable, format_plain_table
     from vttdata.people.scoring.precision import items_with_judge, precision
 
     names = ("sd", "spread", "seconds", "hourly", "controls")
     rows = [precision(items, n, **{name: options[name] for name in names}) for n in options["judgments"]]
-    head: list[Column | str] = ["judgments", "item +-", "mean +-", Column("hours", 1), Column("cost", 2)]
+    head: list[ResultColumn | str] = [
+        "judgments",
+        "item +-",
+        "mean +-",
+        ResultColumn("hours", 1),
+        ResultColumn("cost", 2),
+    ]
     table = [[row.judgments, row.item, row.mean, row.hours, row.cost] for row in rows]
     if options["judge_correlation"] is not None:
         judged = options["judged"] or 10 * items
@@ -173,12 +179,12 @@ def _print_precision(items: int, options: Mapping[str, Any]) -> None:
             numbers = [items_with_judge(items, n, **spreads) for n in options["judgments"]]
         except ValueError as error:
             raise VttdataError(f"--judge-correlation, --sd and --spread: {error}.") from None
-        head += ["items with judge", Column("their cost", 2)]
+        head += ["items with judge", ResultColumn("their cost", 2)]
         for row, plan, number in zip(table, rows, numbers, strict=True):
             row += [number, plan.cost * number / items]
     elif options["judged"] is not None:
         raise VttdataError("--judged is about a judge; name its correlation with --judge-correlation.")
-    print(format_plain_table(Table(head, table)))
+    print(format_plain_table(ResultTable(head, table)))
 
 
 def _print_power(

@@ -14,7 +14,7 @@ from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.reading import read_description
-from vttdata.files.results import Result, Section, Table
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.generate.blind.questions import QuestionAttack
 from vttdata.generate.blind.shortcuts import Attack
 from vttdata.json_types import JsonObject
@@ -60,7 +60,7 @@ class FoilStatistics(Result):
             (field.name, *(getattr(column, field.name) for column in columns))
             for field in dataclasses.fields(FoilFigures)
         ]
-        yield Section(table=Table(("", *self.splits, "total"), rows))
+        yield Section(table=ResultTable(("", *self.splits, "total"), rows))
         attacks = [
             f"blind attackers on {config}: {attack['attacker']}, right on {attack['accuracy']:.3f} of "
             f"{attack.get('pairs', attack.get('questions', 0)):,} {'pairs' if 'pairs' in attack else 'questions'} "

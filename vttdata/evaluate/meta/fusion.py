@@ -24,7 +24,7 @@ from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
 from vttdata.evaluate.metric import MetricInputs, load_metric
 from vttdata.evaluate.report import Estimate
-from vttdata.files.results import Result, Section, Table
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import builds_folder
 from vttdata.statistics.arrays import Floats
@@ -126,7 +126,7 @@ class Fusion(Result):
         rows: list[list[object]] = [[name, *estimates] for name, estimates in self.coefficients.items()]
         rows.append(["published", *(PUBLISHED.get(metric) for metric in self.metrics)])
         title = "Coefficients, with 95 % intervals over videos"
-        yield Section(title, table=Table(("fitted on", *self.metrics), rows))
+        yield Section(title, table=ResultTable(("fitted on", *self.metrics), rows))
         columns = ("fitted on", "tried on", "captions", "r", "best metric", "its r", "gain", "p")
         for title, settings in (("From year to year", self.settings), ("Leaving one year out", self.left_out)):
             rows = [
@@ -135,7 +135,7 @@ class Fusion(Result):
             ]
             wins = sum(setting.gain.score > 0 for setting in settings)
             sentence = f"{title}: the fusion beats the best single metric in {wins} of {len(settings)}"
-            yield Section(sentence, table=Table(columns, rows))
+            yield Section(sentence, table=ResultTable(columns, rows))
 
 
 def score_columns(

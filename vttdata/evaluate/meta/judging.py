@@ -25,7 +25,7 @@ from vttdata.evaluate.meta.rounds import standardise_rounds
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_judges
 from vttdata.evaluate.report import plain_values, replace_report, report_folder
-from vttdata.files.results import Interval, Result, Section, Table
+from vttdata.files.results import Interval, Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.statistics.agreement import cohen_kappa
 from vttdata.statistics.arrays import Flags, Floats, Integers
@@ -570,7 +570,7 @@ def _describe_judge(name: str, checks: JudgeChecks) -> Section:
     for test, result in checks.controls.items():
         above = result.above
         rows.append([test, above.items, Interval(above.score, above.low, above.high), result.ties, result.below])
-    return Section(name, sentences, table=Table(("true caption above", "pairs", "share", "ties", "below"), rows))
+    return Section(name, sentences, table=ResultTable(("true caption above", "pairs", "share", "ties", "below"), rows))
 
 
 def _describe_set(judged: CorrectedSet, target: Target) -> Iterator[Section]:
@@ -594,7 +594,7 @@ def _describe_set(judged: CorrectedSet, target: Target) -> Iterator[Section]:
             ]
         )
     columns = ("system", "places", "captions", "rated", "judge", "people", "corrected", "share", "r", "kappa", "alpha")
-    yield Section(f"{judged.name}: {judged.judge} corrected by people", sentences, table=Table(columns, rows))
+    yield Section(f"{judged.name}: {judged.judge} corrected by people", sentences, table=ResultTable(columns, rows))
     if len(judged.systems) > 1:
         neighbours = list(itertools.pairwise(judged.systems))
         rows = [
@@ -602,7 +602,7 @@ def _describe_set(judged: CorrectedSet, target: Target) -> Iterator[Section]:
             for one in judged.differences
             if (one.first, one.second) in neighbours
         ]
-        table = Table(("better", "worse", "difference", "p (Holm)", "people alone", "p"), rows)
+        table = ResultTable(("better", "worse", "difference", "p (Holm)", "people alone", "p"), rows)
         yield Section(f"{judged.name}: neighbours in the ranking", table=table)
 
 

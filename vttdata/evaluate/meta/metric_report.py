@@ -13,7 +13,7 @@ from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.report import Estimate, plain_values, replace_report, report_folder
-from vttdata.files.results import Result, Section, Table
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 
 REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
@@ -201,7 +201,7 @@ class MetricReport(Result):
         sentences = [f"{report.name}: {report.headline_name}." for report in self.sets]
         if points:
             sentences.append("Borda: the best of N metrics on a set gets N points, the next N - 1; sums over sets.")
-        return Section("All sets", sentences, table=Table(columns, rows))
+        return Section("All sets", sentences, table=ResultTable(columns, rows))
 
 
 def set_sections(report: SetReport) -> Iterator[Section]:
@@ -221,7 +221,7 @@ def set_sections(report: SetReport) -> Iterator[Section]:
     for human in dict.fromkeys(human for agreement in report.metrics.values() for human in agreement.human):
         yield agreement_section(report, human)
     for level, tests in report.williams.items():
-        table = Table(["", *tests], [[name, *map(row.get, tests)] for name, row in tests.items()])
+        table = ResultTable(["", *tests], [[name, *map(row.get, tests)] for name, row in tests.items()])
         human = report.headline.human
         sentence = f"p-values of the row's metric agreeing better with people than the column's (r with {human})."
         title = "Williams' test, by system" if level == "system" else "Test over draws of videos, by caption"
@@ -229,7 +229,7 @@ def set_sections(report: SetReport) -> Iterator[Section]:
     if report.offsets:
         offsets = next(iter(report.offsets.values()))
         columns = ["metric", *(f"{offset:+d}" if offset else "0" for offset in offsets)]
-        table = Table(columns, [[name, *values.values()] for name, values in report.offsets.items()])
+        table = ResultTable(columns, [[name, *values.values()] for name, values in report.offsets.items()])
         sentence = (
             "Pearson's r within systems of people's scores and the metric's scores of the caption so many videos "
             "further on; at 0 are the captions that were judged."
@@ -238,7 +238,7 @@ def set_sections(report: SetReport) -> Iterator[Section]:
     if report.references:
         counts = sorted({number for values in report.references.values() for number in values})
         rows = [[name, *map(values.get, counts)] for name, values in report.references.items()]
-        table = Table(["metric", *map(str, counts)], rows)
+        table = ResultTable(["metric", *map(str, counts)], rows)
         sentence = f"{report.headline_name}, mean over choices of references."
         yield Section("Number of references", [sentence], table=table, depth=1)
     if report.drift:
@@ -262,7 +262,7 @@ def agreement_section(report: SetReport, human: str) -> Section:
             has_interval = column[1:] in (headline, ("system", "pearson"))
             cells.append(estimate if has_interval or estimate is None else estimate.score)
         rows.append([name, *cells])
-    table = Table(["metric", *(heading for heading, _, _ in present)], rows)
+    table = ResultTable(["metric", *(heading for heading, _, _ in present)], rows)
     pairs = next((agreement.ties[human] for agreement in report.metrics.values()), (0, 0, 0))
     sentences = []
     if pairs[0]:
@@ -279,7 +279,7 @@ def drift_section(report: SetReport) -> Section:
     sizes = next(iter(report.drift.values()))
     rows: list[list[object]] = [["captions", *(estimate.items for estimate in sizes.values())]]
     rows += [[name, *values.values()] for name, values in report.drift.items()]
-    table = Table(["metric", *(f"set {number}" for number in sizes)], rows)
+    table = ResultTable(["metric", *(f"set {number}" for number in sizes)], rows)
     sentence = (
         "tau-b with raw scores over captions that are drawn around a quality: one of quality k, of 1 to 5, is in set I "
         "with the probability 1 / (|I - k| + 1)."
@@ -294,7 +294,7 @@ def stress_sections(stress: StressReport) -> Iterator[Section]:
     for name, results in stress.metrics.items():
         found = [results[test, None] for test in tests]
         rows.append([name, *(cell for each in found for cell in (each.above, each.ties, each.below))])
-    table = Table(["metric", *(heading for test in tests for heading in (_form(test), "ties", "below"))], rows)
+    table = ResultTable(["metric", *(heading for test in tests for heading in (_form(test), "ties", "below"))], rows)
     sizes = next(iter(stress.metrics.values()), {})
     counts = ", ".join(f"{sizes[test, None].above.items:,} {_form(test)}" for test in tests)
     sentence = f"Share of pairs in which the true caption scores above another text; pairs: {counts}."
@@ -306,7 +306,7 @@ def stress_sections(stress: StressReport) -> Iterator[Section]:
             for of_test, part in parts
             if of_test == test
         ]
-        table = Table([_form(test), "pairs", *stress.metrics], rows)
+        table = ResultTable([_form(test), "pairs", *stress.metrics], rows)
         yield Section(f"{stress.name}: {_form(test)} by part", table=table, depth=1)
 
 

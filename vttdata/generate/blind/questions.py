@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.files.results import Bar, Bars, Interval, Limit, Section, Table
+from vttdata.files.results import Bar, Bars, Interval, Limit, ResultTable, Section
 from vttdata.generate.blind.attacker import load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
 from vttdata.generate.blind.choices import Choice, ChoiceSet
@@ -171,7 +171,7 @@ def question_section(attacks: Sequence[QuestionAttack], count: int, title: str =
         limits=[Limit(attacks[0].guessing, "guessing", "good")],
         sortable=True,
     )
-    return Section(title, sentences, table=Table.of_rows(question_rows(attacks), "Attackers"), figures=[figure])
+    return Section(title, sentences, table=ResultTable.of_rows(question_rows(attacks), "Attackers"), figures=[figure])
 
 
 def question_rows(attacks: Sequence[QuestionAttack]) -> list[tuple[str, ...]]:

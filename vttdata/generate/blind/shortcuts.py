@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.files.results import Bar, Bars, Interval, Limit, Section, Table
+from vttdata.files.results import Bar, Bars, Interval, Limit, ResultTable, Section
 from vttdata.generate.blind.accuracy import PairAccuracy, pairwise_accuracy
 from vttdata.generate.blind.attacker import by_features, load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
@@ -304,4 +304,4 @@ def attack_section(
         limits=[Limit(0.5, "chance", "good")],
         sortable=True,
     )
-    return Section(title, sentences, table=Table.of_rows(rows, "Attackers"), figures=[figure], key=key)
+    return Section(title, sentences, table=ResultTable.of_rows(rows, "Attackers"), figures=[figure], key=key)

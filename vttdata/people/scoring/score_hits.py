@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
-from vttdata.files.results import Result, Section, Table
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.files.table_formats import as_csv
 from vttdata.people.answers.intake import Results
 from vttdata.people.answers.manifest import Manifest, read_manifest
@@ -75,14 +75,14 @@ class Summary(Result):
         sentences = []
         if self.left_out:
             sentences = [f"Not standardised, since all their scores are the same: {', '.join(self.left_out)}."]
-        yield Section("Workers", sentences, counted, Table.of_rows(workers))
-        yield Section("Systems", table=Table.of_rows(system_table(self.systems, self.intervals, self.tested)))
+        yield Section("Workers", sentences, counted, ResultTable.of_rows(workers))
+        yield Section("Systems", table=ResultTable.of_rows(system_table(self.systems, self.intervals, self.tested)))
         sentence = (
             f"p-values of the row's system being better than the column's; below {self.tested.alpha:g} it is a win."
         )
-        yield Section("Significance", [sentence], table=Table.of_rows(significance_table(self.tested)))
+        yield Section("Significance", [sentence], table=ResultTable.of_rows(significance_table(self.tested)))
         if self.findings:
-            yield Section("Findings in the results", table=Table.of_rows(findings_table(self.findings)))
+            yield Section("Findings in the results", table=ResultTable.of_rows(findings_table(self.findings)))
 
 
 def summarise(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vttdata.files.results import Result, Section, Table
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.records import Caption, Clip
 from vttdata.split.audit.caption_sets import find_caption_sets
@@ -148,8 +148,8 @@ class Audit(Result):
 
     def overview(self) -> list[Section]:
         """Return what splits contain, and how much of it they share."""
-        contents = Table.of_rows(count_rows(self), "Contents of each split")
-        shared = Table.of_rows(leak_rows(self), "Clips that share with another split")
+        contents = ResultTable.of_rows(count_rows(self), "Contents of each split")
+        shared = ResultTable.of_rows(leak_rows(self), "Clips that share with another split")
         return [
             Section("Contents", table=contents),
             Section("What splits share", notes(self), table=shared, key="leaks"),
