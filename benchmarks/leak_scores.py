@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
-from vttdata.evaluate.items import Items, read_clips
+from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.load.lookup import find_dataset
 
 CLEAN, LEAKED = 0.35, 0.55
@@ -37,7 +37,7 @@ class Verbatim(CaptioningMetric):
 '''
 
 
-def plant(items: Items, generator: np.random.Generator, folder: Path) -> None:
+def plant(items: ClipItems, generator: np.random.Generator, folder: Path) -> None:
     """Write a list of training sources and the captions of a made-up system."""
     leaked = generator.random(len(items.source_ids)) < 0.3
     by_source = generator.random(len(items.source_ids))

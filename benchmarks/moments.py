@@ -20,8 +20,7 @@ _OURS = """
 import sys
 from pathlib import Path
 from builders.qvhighlights import read
-from vttdata.evaluate.items import MomentQuery
-from vttdata.evaluate.tasks.moments import PART_SECONDS, read_windows, score_highlights, score_windows
+from vttdata.evaluate.tasks.moments import PART_SECONDS, MomentQuery, read_windows, score_highlights, score_windows
 folder = Path(sys.argv[1])
 official = read(folder)
 seconds = {clip.video_id: clip.end - clip.start for clip in official.clips}

@@ -4,7 +4,7 @@ Run `python benchmarks/null.py [NAME...] [--times N]`. The experiments are those
 on drawn data, and the table of `RESULTS.md` has a line for each quantity and a column for each number of sources.
 
 With `--sets FILE...`, tables of questions or of pairs of texts as `vttdata audit` reads them, it says instead what
-blind attackers reach where nothing can be found: with answers that are drawn, and with the real ones in another order.
+blind attackers reach where nothing can be found: with the answers in another order.
 """
 
 from __future__ import annotations
@@ -38,13 +38,16 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=1_000)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--sets", nargs="+", default=(), metavar="FILE")
+    parser.add_argument("--most", type=int, default=10**6, help="choices of each set, those about its first videos")
     options = parser.parse_args()
     if options.sets:
-        print("| set | key | draws | ensemble less guessing | all attackers | furthest attacker | cover | open |")
-        print("|---|---|--:|--:|--:|---|--:|--:|")
+        print("| set | choices | keys | ensemble less guessing | mean of all | furthest | held | open | open, of all |")
+        print("|---|--:|--:|--:|--:|---|--:|--:|--:|")
+        number = len(options.sets)
         with ProcessPoolExecutor(options.processes) as pool:
-            for rows in pool.map(attack_random_keys, options.sets, [options.times] * len(options.sets)):
-                print("\n".join(rows), flush=True)
+            limits = [options.times] * number, [options.most] * number
+            for row in pool.map(attack_random_keys, options.sets, *limits):
+                print(row, flush=True)
         return
     shares: dict[str, dict[int, float]] = defaultdict(dict)
     runs = [(name, number) for name in options.names for number in EXPERIMENTS[name].sources]
@@ -62,42 +65,46 @@ def main() -> None:
     print(f"\nitems that need the video: {listed[:, 0].mean():.0f} of {_ITEMS:,} listed, {false_share:.3f} falsely")
 
 
-def attack_random_keys(table: str, times: int) -> list[str]:
-    """Return rows on what blind attackers reach on a set whose key is drawn, and on one whose key is shuffled."""
+def attack_random_keys(table: str, times: int, most: int) -> str:
+    """Return a row on what blind attackers reach on a set whose key is shuffled: of its first videos, `most` choices.
+
+    The key of questions is shuffled among those with as many options; the sides of pairs are drawn.
+    """
     questions = read_questions(Path(table))
     if questions is not None:
-        choices = ChoiceSet([Choice(each.options, each.video_id, each.question, each.group) for each in questions])
+        items = [Choice(each.options, each.video_id, each.question, each.group) for each in questions]
         key = np.array([each.answer for each in questions])
     else:
-        choices, key = arrange_pairs(read_text_pairs(table, {})["foils"])
+        pairs, key = arrange_pairs(read_text_pairs(table, {})["foils"])
+        items = list(pairs.items)
+    by_video = np.argsort([item.video_id for item in items], kind="stable")[:most]
+    choices, key = ChoiceSet([items[index] for index in by_video]), key[by_video]
     videos = np.unique([item.video_id for item in choices.items], return_inverse=True)[1]
     guessing = float((1 / choices.sizes).mean())
-    rows = []
-    for name in ("drawn", "shuffled") if questions is not None else ("drawn",):
-        reached: dict[str, list[float]] = defaultdict(list)
-        held, called_open = [], []
-        for time in range(times):
-            rng = np.random.default_rng([time, len(key)])
-            answers = (rng.random(len(key)) * choices.sizes).astype(np.int64)
-            if name == "shuffled":
-                for size in np.unique(choices.sizes):
-                    same = choices.sizes == size
-                    answers[same] = rng.permutation(key[same])
-            for attacker, scores in try_attackers(load_attackers(), choices, answers).scores.items():
-                right = answer_choices(scores, choices.starts, answers)
-                reached[attacker].append(float(right.mean()) - guessing)
-                if attacker == ENSEMBLE:
-                    ((low, high),) = share_intervals(right, videos)
-                    held.append(low <= guessing <= high)
-                    called_open.append(low > guessing + MAX_GAIN)
-        means = {attacker: float(np.mean(values)) for attacker, values in reached.items()}
-        furthest = max(means, key=lambda attacker: abs(means[attacker]))
-        every = float(np.mean(list(means.values())))
-        rows.append(
-            f"| {Path(table).stem} | {name} | {times} | {means[ENSEMBLE]:+.4f} | {every:+.4f} | {furthest} "
-            f"{means[furthest]:+.4f} | {np.mean(held):.2f} | {np.mean(called_open):.2f} |"
-        )
-    return rows
+    reached: dict[str, list[float]] = defaultdict(list)
+    opened: dict[str, list[bool]] = defaultdict(list)
+    held = []
+    for time in range(times):
+        rng = np.random.default_rng([time, len(key)])
+        answers = rng.integers(0, choices.sizes)
+        if questions is not None:
+            for size in np.unique(choices.sizes):
+                same = choices.sizes == size
+                answers[same] = rng.permutation(key[same])
+        scores = try_attackers(load_attackers(), choices, answers).scores
+        right = np.array([answer_choices(values, choices.starts, answers) for values in scores.values()])
+        for name, values, (low, high) in zip(scores, right, share_intervals(right, videos), strict=True):
+            reached[name].append(float(values.mean()) - guessing)
+            opened[name].append(low > guessing + MAX_GAIN)
+            if name == ENSEMBLE:
+                held.append(low <= guessing <= high)
+    means = {name: float(np.mean(values)) for name, values in reached.items()}
+    furthest = max(means, key=lambda name: abs(means[name]))
+    of_all = np.mean([np.mean(values) for values in opened.values()])
+    return (
+        f"| {Path(table).stem} | {len(key):,} | {times} | {means[ENSEMBLE]:+.4f} | {np.mean([*means.values()]):+.4f} | "
+        f"{furthest} {means[furthest]:+.4f} | {np.mean(held):.2f} | {np.mean(opened[ENSEMBLE]):.2f} | {of_all:.2f} |"
+    )
 
 
 if __name__ == "__main__":

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Literal, NamedTuple
 
 import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, remove_unfinished
 from vttdata.collect.reachability import Address, addresses
-from vttdata.compose.earlier_dataset import refuse_caption_loss, replaced_dataset, tell_of_splits
+from vttdata.compose.earlier_dataset import EarlierDataset, refuse_caption_loss, replaced_dataset, tell_of_splits
 from vttdata.compose.package import Origin, package
 from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError, VttdataWarning
@@ -33,7 +32,7 @@ from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.engine import Table
-from vttdata.pipeline.stage import Kept, Outcome, Rejected
+from vttdata.pipeline.stage import AnyStage, Kept, Rejected
 from vttdata.pipeline.stages.captions import (
     UNCAPTIONED,
     CleanCaptions,
@@ -66,8 +65,6 @@ from vttdata.text.clip_matching import Loss
 from vttdata.text.damage import find_text_damage
 from vttdata.text.language import UNDETERMINED, detect_other_language, primary_language
 
-Record = TypeVar("Record")
-
 
 class Recipe(BaseRecipe):
     """Recipe for videos that are collected, cut and captioned."""
@@ -94,17 +91,6 @@ class Recipe(BaseRecipe):
     split: SplitSettings = SplitSettings()
     publish: PublishSettings = PublishSettings()
 
-    @pydantic.field_validator("shots", mode="before")
-    @classmethod
-    def _check_method(cls, shots: object) -> Any:
-        """Take out the key `method`, which recipes in published datasets hold, if it asks for the one way there is."""
-        if not isinstance(shots, dict) or "method" not in shots:
-            return shots
-        if (method := shots["method"]) != "exact":
-            advice = "every frame is decoded, so take shots.method out or set it to exact"
-            raise ValueError(f"found method {json.dumps(method)}; {advice}")
-        return {key: value for key, value in shots.items() if key != "method"}
-
     @pydantic.field_validator("publish")
     @classmethod
     def _check_clips_are_cut(cls, publish: PublishSettings, fields: pydantic.ValidationInfo) -> PublishSettings:
@@ -117,8 +103,11 @@ class Recipe(BaseRecipe):
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_inputs(recipe)
-    run.steps = count_steps(recipe)
+    run.steps = len(stages_of(recipe, run)) + 1
     earlier = replaced_dataset(run)
+    if recipe.collect.scenes is not None:
+        # A program wrote the captions of drawn videos, and writes them again.
+        earlier = dataclasses.replace(earlier, captions=())
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
     videos = list_videos(recipe, run, encoder)
     folders = SourceFolders(videos.folder, run.media("sources"))
@@ -141,55 +130,55 @@ def build(recipe: Recipe, run: Build) -> None:
         sources = run.stage(RefuseCopies(tuple(sorted(run.tombstones.fingerprints.items()))), sources, len(sources))
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, features), sources, len(sources))
-    clips = find_clips(recipe, run, sources, shots)
+    found = find_clips(recipe, run, sources, shots)
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
-    named = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run)))
-    # Drawn videos have captions that a program wrote, and writes again.
-    must_keep = earlier.captions and recipe.collect.scenes is None
+    names = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run)))
+    captioned, captions = caption_clips(recipe, run, captions_file, found, names, earlier)
+    clips: Iterable[Clip] = captioned
     pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
     pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
-    keep_one = make_keep_one_stage(sources, pairs, pins) if recipe.near_duplicates == "keep_one" else None
-    found = {clip.video_id for clip in clips} if must_keep else set()
-    if must_keep:
-        # Before clips are cut, which takes long and replaces those of the earlier dataset.
-        refuse_caption_loss(
-            run, earlier, *expect_captions(recipe, captions_file, clips, named, keep_one), found, warn=False
-        )
-    media = captions = None
-    if recipe.media.keep == "files":
-        media = run.media("clips", digest([recipe.media, encoder])[:12])
-        clips = cut_clips(run, Cut(recipe.media, encoder, folders, features, media), clips, sources)
-    if captions_file is not None:
-        clips, captions = caption_clips(recipe, run, captions_file, clips, named, media)
-    if keep_one is not None:
-        clips = run.stage(keep_one, clips, len(clips))
+    if recipe.near_duplicates == "keep_one":
+        clips = run.stage(make_keep_one_stage(sources, pairs, pins), captioned, len(captioned))
+    # Before clips are cut, which takes long and replaces those of the earlier dataset.
+    refuse_caption_loss(run, earlier, captions, clips, found, warn=False)
+    media = run.media("clips", digest([recipe.media, encoder])[:12]) if recipe.media.keep == "files" else None
+    waiting = list_uncaptioned(captioned)
+    if media is not None:
+        cutting = Cut(recipe.media, encoder, folders, features, media)
+        clips = cut_clips(run, cutting, found, {clip.video_id for clip in clips}, waiting, sources)
+    show_uncaptioned(run, waiting, media)
     split = run.stage(division := make_split_stage(recipe, sources, pairs, pins), clips)
 
     kept = list(split)
-    video_ids = {clip.video_id for clip in kept}
-    if must_keep:
-        refuse_caption_loss(
-            run, earlier, (c for c in captions or () if c.video_id in video_ids), video_ids, found, warn=True
-        )
+    refuse_caption_loss(run, earlier, captions, kept, found, warn=True)
     tell_of_splits(run, earlier, kept, list(sources), division)
 
     # Videos that a search found belong to others, so that their files are not published unless the recipe says so.
     mode = recipe.publish.media or ("none" if recipe.collect.search is not None else "files")
     files, origin = MediaFiles.chosen(media, mode), Origin(collected=videos.description)
-    package(run, split, captions or (), sources, split=recipe.split, media=files, origin=origin)
+    package(run, split, captions, sources, split=recipe.split, media=files, origin=origin)
 
 
-def count_steps(recipe: Recipe) -> int:
-    """Return the number of stages, and one for packaging."""
-    has_captions = recipe.captions.file is not None or recipe.collect.scenes is not None
-    optional = (
-        recipe.collect.scenes is not None,
-        recipe.clips.total is not None,
-        recipe.media.keep == "files",
-        recipe.near_duplicates == "keep_one",
+def stages_of(recipe: Recipe, run: Build) -> list[type[AnyStage]]:
+    """Return the stages of a build, in their order."""
+    collect = recipe.collect
+    has_captions = recipe.captions.file is not None or collect.scenes is not None
+    conditions: dict[type[AnyStage], bool] = {
+        Search: collect.search is not None,
+        DeduplicateCandidates: collect.search is not None,
+        DrawScenes: collect.scenes is not None,
+        RefuseCopies: bool(run.tombstones.fingerprints),
+        DrawClips: recipe.clips.total is not None,
+        CleanCaptions: has_captions,
+        EnoughCaptions: has_captions,
+        Cut: recipe.media.keep == "files",
+        KeepOne: recipe.near_duplicates == "keep_one",
+    }
+    stages: tuple[type[AnyStage], ...] = (
+        *(Search, DeduplicateCandidates, DrawScenes, Fetch, ProbeSources, Duplicates, Screen, MeasureSources, Filter),
+        *(RefuseCopies, NearDuplicates, Shots, Clips, DrawClips, CleanCaptions, EnoughCaptions, KeepOne, Cut, Split),
     )
-    # Eleven steps, packaging included, are those of every recipe.
-    return 11 + 2 * (recipe.collect.search is not None) + 2 * has_captions + sum(optional)
+    return [stage for stage in stages if conditions.get(stage, True)]
 
 
 def check_inputs(recipe: Recipe) -> None:
@@ -220,12 +209,21 @@ def find_clips(recipe: Recipe, run: Build, sources: Table[Source], shots: Table[
     return clips
 
 
-def cut_clips(run: Build, cutting: Cut, clips: Table[Clip], sources: Table[Source]) -> Table[Clip]:
-    """Cut clips into files, remove the files of others, and return those that could be cut."""
-    cut = run.stage(cutting, join_sources(clips, sources), len(clips))
+def cut_clips(
+    run: Build, cutting: Cut, clips: Table[Clip], chosen: Set[str], waiting: Set[str], sources: Table[Source]
+) -> list[Clip]:
+    """Cut those clips that are chosen, and those that wait for captions, whose files people need.
+
+    Files of other clips are removed.
+
+    Returns:
+        The chosen clips that could be cut.
+    """
+    wanted = [clip for clip in clips if clip.video_id in chosen or clip.video_id in waiting]
+    cut = run.stage(cutting, join_sources(wanted, sources), len(wanted))
     run.keep_only(cutting.folder, (f"{clip.video_id}.mp4" for clip in cut))
     run.keep_only(cutting.folder.parent, {cutting.folder.name})
-    return cut
+    return [clip for clip in cut if clip.video_id in chosen]
 
 
 class CaptionNames(NamedTuple):
@@ -239,74 +237,53 @@ class CaptionNames(NamedTuple):
 def caption_clips(
     recipe: Recipe,
     run: Build,
-    file: Path,
+    file: Path | None,
     clips: Table[Clip],
-    named: CaptionNames,
-    media: Path | None,
-) -> tuple[Table[Clip], Table[Caption]]:
-    """Return the clips that have enough captions, and the captions."""
-    raw_captions = group_raw_captions(file, recipe.captions, clips, *named)
-    captions = run.stage(
-        CleanCaptions(recipe.captions, language_of_captions(recipe, file)), raw_captions, may_be_empty=True
-    )
-    run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
-    captioned = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
-    show_uncaptioned(run, captioned, media)
+    names: CaptionNames,
+    earlier: EarlierDataset,
+) -> tuple[Table[Clip], Iterable[Caption]]:
+    """Return the clips that have enough captions, and the captions; all clips where there is no file of captions.
+
+    Raises:
+        CaptionLossError: where no clip has enough captions, and the earlier dataset has some.
+        VttdataError: where no clip has enough captions.
+    """
+    if file is None:
+        return clips, ()
+    try:
+        raw_captions = group_raw_captions(file, recipe.captions, clips, *names)
+        clean = CleanCaptions(recipe.captions, language_of_captions(recipe, file))
+        captions = run.stage(clean, raw_captions, may_be_empty=True)
+        run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
+        captioned = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
+    except VttdataError:
+        refuse_caption_loss(run, earlier, (), (), clips, warn=False)
+        raise
     return captioned, captions
 
 
-def expect_captions(
-    recipe: Recipe,
-    file: Path | None,
-    clips: Iterable[Clip],
-    named: CaptionNames,
-    keep_one: KeepOne | None,
-) -> tuple[list[Caption], set[str]]:
-    """Return the captions and the ids of the clips that a dataset will hold, as the later stages find out."""
-    expected = list(clips)
-    captions: list[Caption] = []
-    if file is not None:
-        try:
-            raws = list(group_raw_captions(file, recipe.captions, expected, *named))
-        except VttdataError:
-            # None of the captions fits a clip any more.
-            return [], {clip.video_id for clip in expected}
-        with warnings.catch_warnings():
-            # The stage that cleans the captions says it.
-            warnings.simplefilter("ignore", VttdataWarning)
-            language = language_of_captions(recipe, file)
-        clean = CleanCaptions(recipe.captions, language)
-        enough = EnoughCaptions(recipe.captions)
-        captions = [caption for raw in raws for caption in kept_records(clean.process(raw))]
-        counted = count_captions(expected, captions)
-        expected = [clip for item in counted for clip in kept_records(enough.process(item))]
-    if keep_one is not None:
-        expected = list(kept_records(keep_one.process(tuple(expected))))
-    video_ids = {clip.video_id for clip in expected}
-    return [caption for caption in captions if caption.video_id in video_ids], video_ids
+def list_uncaptioned(captioned: Table[Clip]) -> set[str]:
+    """Return the ids of the clips that were left out because nobody has captioned them yet."""
+    outcomes = (outcome for result in captioned.results() for outcome in result.outcomes)
+    return {outcome.id for outcome in outcomes if isinstance(outcome, Rejected) and outcome.reason == UNCAPTIONED}
 
 
-def kept_records(outcomes: Iterable[Outcome[Record]]) -> Iterator[Record]:
-    """Yield the records among outcomes."""
-    return (outcome.record for outcome in outcomes if isinstance(outcome, Kept))
-
-
-def show_uncaptioned(run: Build, clips: Table[Clip], media: Path | None) -> None:
+def show_uncaptioned(run: Build, waiting: Set[str], media: Path | None) -> None:
     """Collect the files of clips that wait for captions in the folder ``uncaptioned`` of the build, and say so."""
     folder = run.folder / "uncaptioned"
     for link in folder.glob("*.mp4"):
         link.unlink()
     with contextlib.suppress(OSError):
         folder.rmdir()
-    outcomes = (outcome for result in clips.results() for outcome in result.outcomes)
-    waiting = [outcome.id for outcome in outcomes if isinstance(outcome, Rejected) and outcome.reason == UNCAPTIONED]
     if not waiting:
         return
     where = f"'vttdata rejects {run.folder} --stage captioned' lists them"
     if media is not None:
         folder.mkdir(exist_ok=True)
         for video_id in waiting:
-            link_file(media / f"{video_id}.mp4", folder / f"{video_id}.mp4")
+            # A clip that could not be cut has no file.
+            if (file := media / f"{video_id}.mp4").is_file():
+                link_file(file, folder / file.name)
         where = f"their files are in {folder}"
     message = f"Clips that wait for captions: {len(waiting):,}; {where}."
     warnings.warn(message, VttdataWarning, stacklevel=2)

@@ -463,8 +463,11 @@ def _layout(record: type) -> _Layout:
     return _Layout(names, read, mappings, tuples, columns, is_flat=not (mappings or tuples or nested))
 
 
-# Evaluates all annotations of a class, which are text, anew at each call.
-_type_hints = functools.cache(get_type_hints)
+@functools.cache
+def _type_hints(record: type) -> Mapping[str, Any]:
+    """Return the types of the fields of a record, which are annotated as text."""
+    hints = get_type_hints(record)
+    return {field.name: hints[field.name] for field in dataclasses.fields(record)}
 
 
 def _nested_record(hint: object) -> type | None:

@@ -17,7 +17,6 @@ import pytest
 
 from vttdata.cli.main import SECTIONS, cli, main
 from vttdata.cli.options import Command, CommandFolder
-from vttdata.cli.removed_commands import REMOVED
 
 
 def all_commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Command]]:
@@ -75,25 +74,6 @@ def test_bad_usage_is_one_sentence_and_exit_code_2(arguments: list[str], capsys:
     assert printed.out == ""
     assert printed.err.count("\n") == 1
     assert printed.err.endswith("--help'.\n")
-
-
-@pytest.mark.parametrize("arguments", [["merge", "street"], ["slurm", "demo", "--jobs", "2"], ["build", "--shard=1/2"]])
-def test_what_was_removed_names_the_present_way(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    assert "--engine ray" in printed.err
-
-
-@pytest.mark.parametrize("name", sorted(name for name in REMOVED if " " not in name))
-def test_removed_command_names_one_that_exists(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([name, "x", "--out", "y"]) == 2
-    printed = capsys.readouterr()
-    assert (printed.out, printed.err.count("\n")) == ("", 1)
-    words = re.findall(r"'vttdata ([a-z]+) ?([a-z]*)", printed.err)[1:]
-    assert words
-    assert all(pair in COMMANDS or pair[:1] in COMMANDS for pair in words)
 
 
 @pytest.mark.parametrize("group", [[], ["people"]])

@@ -77,7 +77,7 @@ def test_replace_writes_beside_a_build_and_leaves_it_whole(
 
 def test_verify_and_diff_of_a_build_look_at_its_dataset(street: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main([*commands(tmp_path)["degrade"], "--out", str(tmp_path / "degraded")]) == 0
-    # Earlier versions wrote degraded captions into a build.
+    # A user may write another dataset into the folder of a build.
     shutil.copytree(tmp_path / "degraded", street, dirs_exist_ok=True)
     assert run(capsys, "diff", street, street / "dataset")[0] == 0
     assert run(capsys, "verify", street, "--files-only")[0] == 0

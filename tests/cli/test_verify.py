@@ -155,50 +155,6 @@ def test_result_of_a_command_is_rebuilt_with_its_options(foils: Path, capsys: Ca
     assert (code, err.rstrip().endswith("--input captions.csv")) == (0, True)
 
 
-LEGACY_OPTIONS = {
-    "foil": {
-        "selection": "balanced",
-        "min_count": 5,
-        "pair_share": 0.03,
-        "imbalance": 0.02,
-        "judged_only": False,
-        "max_unsound_probability": 0.6,
-        "unsound_penalty": 0.0,
-        "candidates": 1000,
-        "scorer": "ngram",
-    },
-    "degrade": {"variant": "video-2018", "whole": True},
-}
-
-
-def without_recipe(dataset: Path, command: str) -> Path:
-    """Make a dataset what a command wrote before commands ran recipes: its options stand in its provenance."""
-    content = json.loads((dataset / "provenance.json").read_text())
-    inputs = [file for file in content["inputs"] if file["key"] == "input"]
-    content = {key: content[key] for key in ("vttdata_version", "seed", "tools")}
-    content |= {"command": command, "options": LEGACY_OPTIONS[command], "inputs": inputs}
-    (dataset / "recipe.yaml").unlink()
-    manifest = json.loads((dataset / "manifest.json").read_text())
-    del manifest["files"]["recipe.yaml"]
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
-    rewrite(dataset, "provenance.json", json.dumps(content))
-    return dataset
-
-
-@pytest.mark.parametrize("command", ["foil", "degrade"])
-def test_a_dataset_without_a_recipe_is_rebuilt_from_the_options_of_its_command(
-    foils: Path, tmp_path: Path, capsys: Capture, command: str
-) -> None:
-    dataset = without_recipe(Path(shutil.copytree(foils / command, tmp_path / command)), command)
-    code, out, err = run(capsys, "verify", dataset, "--input", foils / "captions.csv")
-    assert (code, err) == (0, "")
-    assert "inputs: those that it was made from" in out
-    assert "identical: all" in out
-    assert run(capsys, "verify", dataset)[2].rstrip().endswith("--input captions.csv")
-    code, _, err = run(capsys, "verify", dataset, "--rebuild")
-    assert (code, "--set input=INPUT" in err) == (2, True)
-
-
 def test_a_foil_that_was_edited_by_hand_is_named(foils: Path, tmp_path: Path, capsys: Capture) -> None:
     edited = shutil.copytree(foils / "foil", tmp_path / "edited")
     table = next((edited / "foils").glob("*.parquet"))
@@ -274,13 +230,10 @@ def test_untrustworthy_recipe_is_refused_in_one_sentence(
         "",
         "[]",
         "{}",
-        '{"command": "build"}',
-        '{"command": 1, "seed": 0, "inputs": [], "tools": {}, "vttdata_version": "1"}',
-        '{"command": "rm", "seed": "0", "inputs": [], "tools": [], "vttdata_version": "1"}',
-        '{"command": "x", "seed": 0, "inputs": [{"key": "a"}], "tools": {}, "vttdata_version": "1"}',
-        '{"command": "rm -r", "seed": 0, "inputs": [], "tools": {}, "vttdata_version": "1"}',
-        '{"command": "foil", "seed": 0, "inputs": [], "tools": {}, "vttdata_version": "1", "options": {"out": "x"}}',
-        '{"command": "foil", "seed": 0, "inputs": [], "tools": {}, "vttdata_version": "1", "options": {"a b": []}}',
+        '{"seed": 0}',
+        '{"seed": 0, "inputs": [], "tools": {}, "vttdata_version": 1}',
+        '{"seed": "0", "inputs": [], "tools": [], "vttdata_version": "1"}',
+        '{"seed": 0, "inputs": [{"key": "a"}], "tools": {}, "vttdata_version": "1"}',
     ],
 )
 def test_malformed_provenance_is_refused_in_one_sentence(dataset: Path, capsys: Capture, text: str) -> None:

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +21,23 @@ import builders.nextqa
 import builders.tempcompass
 from tests.evaluate.model_answers import ANSWERS, QUESTIONS
 from vttdata.annotations import Annotations
+from vttdata.dataset.questions import StoredQuestion
 from vttdata.errors import VttdataError
-from vttdata.evaluate.answers import RULES, Answer, Asked, read_answers, read_free_text
-from vttdata.text.questions import Choices, letters
+from vttdata.evaluate.answers import RULES, Answer, read_answers, read_free_text
+from vttdata.text.questions import letters
 
 ANIMALS = ("a cat", "a dog", "a bird")
 
 
-def asked(number: int = 0, options: Sequence[str] = ANIMALS, answer: int = 0, **changes: Any) -> Asked:
+def asked(number: int = 0, options: Sequence[str] = ANIMALS, answer: int = 0, **changes: Any) -> StoredQuestion:
     known = {"kind": "multiple_choice", "question": f"what is {number}?", "labels": letters(len(options))} | changes
-    choices = Choices(options, known["labels"])
-    return Asked(f"q{number}", f"v{number}", known["kind"], known["question"], choices, answer)
+    names = f"q{number}", f"v{number}"
+    return StoredQuestion(*names, known["kind"], known["question"], tuple(options), tuple(known["labels"]), answer)
 
 
-def asked_of(official: Annotations) -> dict[str, Asked]:
+def asked_of(official: Annotations) -> dict[str, StoredQuestion]:
     return {
-        each.question_id: Asked(
-            each.question_id, each.video_id, each.kind, each.question, Choices(each.options, each.labels), each.answer
-        )
+        each.question_id: StoredQuestion(*(getattr(each, field.name) for field in fields(each)))
         for each in official.questions
     }
 
@@ -47,7 +47,7 @@ def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-def named(path: Path, questions: Sequence[Asked], rules: str = "standard-1") -> list[frozenset[int] | None]:
+def named(path: Path, questions: Sequence[StoredQuestion], rules: str = "standard-1") -> list[frozenset[int] | None]:
     return [answer.named for _, answer in read_answers(path, questions, rules).answers]
 
 
@@ -288,7 +288,7 @@ def test_facts_beside_the_answers_of_eventhallusion_are_no_answers(tmp_path: Pat
 def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, str]]) -> None:
     # Both subsets ask the same about the same videos.
     subsets, parts = ("external_factual", "external_nonfactual"), {"basic": "yes", "hallucination": "no"}
-    questions: dict[str, Asked] = {}
+    questions: dict[str, StoredQuestion] = {}
     official = []
     with tempfile.TemporaryDirectory() as folder:
         for subset in subsets:
@@ -297,8 +297,8 @@ def test_pairs_of_videohallucer_score_as_its_script(predicted: list[tuple[str, s
                 pair: dict[str, Any] = {"type": "fact"}
                 for (part, answer), text in zip(parts.items(), texts, strict=True):
                     name, asks = f"{subset}/{number}/{part}", f"is it {part}?"
-                    choices = Choices(("yes", "no"), letters(2))
-                    questions[name] = Asked(name, f"v{number}", "yes_no", asks, choices, ["yes", "no"].index(answer))
+                    known = (name, f"v{number}", "yes_no", asks, ("yes", "no"), letters(2))
+                    questions[name] = StoredQuestion(*known, ["yes", "no"].index(answer))
                     pair[part] = {"video": f"v{number}.mp4", "question": asks, "answer": answer, "predict": text}
                     official.append((name, bool(re.search(rf"\b({answer})\b", text, re.IGNORECASE))))
                 pairs.append(pair)

@@ -19,9 +19,10 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conditions import estimate_gains, find_models, find_needing
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import Items, read_foil_pairs
+from vttdata.evaluate.items import Items
 from vttdata.evaluate.report import Estimate
 from vttdata.evaluate.task import load_evaluation_task
+from vttdata.evaluate.tasks.foils import read_foil_pairs
 from vttdata.statistics.scores import ColumnScores
 
 # Their datasets are built.
@@ -104,7 +105,15 @@ def test_gain_over_the_best_frame_has_the_least_ends_of_all_frames() -> None:
     rng = np.random.default_rng(3)
     sources = np.repeat(np.arange(7), [1, 2, 3, 4, 1, 2, 3])
     ids = [str(n) for n in range(len(sources))]
-    items = Items("d", "1", "questions", "test", ids, sources, [f"s{n}" for n in range(7)], [None] * len(ids), ())
+    items = Items(
+        dataset="d",
+        version="1",
+        config="questions",
+        split="test",
+        ids=ids,
+        sources=sources,
+        source_ids=[f"s{n}" for n in range(7)],
+    )
     values = {name: rng.integers(0, 2, len(ids)).astype(float) for name in ("text", "first", "random", "muted", "all")}
     columns = {name: ScoreColumn(ColumnScores.from_means(right), np.arange(len(ids))) for name, right in values.items()}
 
@@ -244,7 +253,9 @@ def test_a_list_of_items_is_a_protocol_with_a_digest(
     evaluate(capsys, many_questions, "--conditions", folder, "--out", tmp_path / "out")
     protocol = tmp_path / "out/items-needing-video.json"
     answers = folder / "m0/all.jsonl"
-    report = evaluate(capsys, many_questions, answers, "--config", protocol, "--unknown", "ignore")
+    page = tmp_path / "page.html"
+    report = evaluate(capsys, many_questions, answers, "--config", protocol, "--unknown", "ignore", "--page", page)
+    assert "right: a cat" in page.read_text()
     score = report["scores"]["accuracy"]["all"]  # type: ignore[index]
     assert (score["score"], score["items"]) == (1, MANY - 4)
     assert f"config:items-needing-video@{json.loads(protocol.read_text())['digest'][:12]}" in str(report["signature"])
@@ -322,6 +333,11 @@ def test_a_protocol_may_list_pairs(tmp_path: Path) -> None:
     assert (found.ids, found.config) == (chosen, protocol.label)
     kept = {name: truth for name, truth in zip(every.ids, every.truths, strict=True) if name in chosen}
     assert dict(zip(found.ids, found.truths, strict=True)) == kept
+    scores = tmp_path / "scores.csv"
+    scores.write_text("foil_id,true_score,foil_score\n" + "".join(f"{name},2,1\n" for name in chosen))
+    page = ["--page", str(tmp_path / "page.html")]
+    assert main(["evaluate", str(folder), str(scores), "--config", str(tmp_path / "p.json"), *page]) == 0
+    assert "a cat runs 0" in (tmp_path / "page.html").read_text()
     for splits, words in (({every.split: ["nothing"]}, "'nothing'"), ({"other": chosen}, every.split)):
         Protocol("p", splits).write(tmp_path / "p.json")
         with pytest.raises(VttdataError) as caught:

@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 import vttdata
+from tests.dataset.conftest import written_foils
 from tests.evaluate.conftest import Write
 from tests.helpers.hub.built import build_foils
 from tests.helpers.leaking_dataset import TEST, captions_of, write_leaking_dataset, write_predictions
+from vttdata.cli.main import main
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
-from vttdata.evaluate.items import digest_of, read_clips, read_foil_pairs
-from vttdata.evaluate.tasks.foils import score_pairs
+from vttdata.evaluate.items import digest_of, read_clips
+from vttdata.evaluate.tasks.foils import read_foil_pairs, score_pairs
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.records import Caption, Clip, Source
 
@@ -300,7 +302,7 @@ def test_protocol_is_scored_on_its_own_clips(dataset: Path, predictions: Write) 
     report = evaluate(
         dataset, predictions(), **(QUICK | {"settings": EvaluationSettings(draws=50, config="two", unknown="ignore")})
     )
-    assert (report.items.expected, report.items.unknown, list(report.item_ids)) == (2, 4, ["t5", "t2"])
+    assert (report.items.expected, report.items.unknown, list(report.item_set.ids)) == (2, 4, ["t5", "t2"])
 
 
 def test_retrieval_is_guessed_from_the_file(dataset: Path, tmp_path: Path) -> None:
@@ -445,3 +447,11 @@ def test_metric_that_judges_foils_states_its_signature(tmp_path: Path, monkeypat
     monkeypatch.setattr("vttdata.evaluate.tasks.foils.read_foil_pairs", lambda *_, **__: pairs)
     report = evaluate(folder, baseline="rouge-l", settings=EvaluationSettings(draws=10))
     assert any("judged by rouge-l|tok:" in finding for finding in report.findings)
+
+
+def test_page_shows_paragraphs(tmp_path: Path) -> None:
+    folder, scores, page = written_foils(tmp_path / "foils"), tmp_path / "scores.csv", tmp_path / "page.html"
+    scores.write_text("video_id,true_score,foil_score\nv1,1,0\n")
+    options = ["--config", "paragraphs", "--page", str(page)]
+    assert main(["evaluate", str(folder), str(scores), *options]) == 0
+    assert all(f">a {animal} runs</li>" in page.read_text() for animal in ("dog", "cat"))

@@ -19,7 +19,7 @@ from benchmarks.ranking_judgments import (
     unigram_precision,
 )
 from tests.helpers.needs import library
-from vttdata.evaluate.items import Items
+from vttdata.evaluate.items import ClipItems
 from vttdata.evaluate.predictions import Similarity, read_relevance
 from vttdata.evaluate.tasks.retrieval import score_similarity
 from vttdata.generate.prefilter import alphanumeric_words
@@ -73,7 +73,7 @@ def test_relevant_pairs_of_the_crowd_give_success_and_r_precision(judgments: Jud
     images = judgments.images
     relevant = relevant_pairs(judgments) | {(image, f"{image}#{GOLD}") for image in images}
     (tmp_path / "qrels").write_text("".join(f"{caption[:-2]} 0 {image} 1\n" for image, caption in sorted(relevant)))
-    items = Items(
+    items = ClipItems(
         dataset="flickr8k",
         version="1",
         config="clips",
@@ -81,7 +81,6 @@ def test_relevant_pairs_of_the_crowd_give_success_and_r_precision(judgments: Jud
         ids=images,
         sources=np.arange(1000),
         source_ids=images,
-        categories=[None] * 1000,
         references=[[judgments.captions[f"{image}#{GOLD}"]] for image in images],
         sen_ids=[[GOLD]] * 1000,
     )

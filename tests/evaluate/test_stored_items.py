@@ -59,7 +59,7 @@ def test_interval_of_a_mean_is_that_of_drawn_sources(dataset: Path, predictions:
     """By brute force: sources are drawn, and both means are of the items of the drawn ones."""
     old = evaluate(dataset, predictions(), metrics=["rouge-l"], settings=SETTINGS)
     old.write(tmp_path / "old")
-    withdraw(dataset, WithdrawalRequest("takedown", ids=[old.item_ids[0]]))
+    withdraw(dataset, WithdrawalRequest("takedown", ids=[old.item_set.ids[0]]))
     settings = dataclasses.replace(SETTINGS, draws=4_000)
     new = evaluate(
         dataset,
@@ -68,8 +68,11 @@ def test_interval_of_a_mean_is_that_of_drawn_sources(dataset: Path, predictions:
         settings=settings,
         against=tmp_path / "old/evaluation.json",
     )
-    values = [(report.item_sources, report.columns["rouge-l"].scores.items) for report in (new, old)]
-    sources = sorted({*new.item_sources, *old.item_sources})
+    values = []
+    for report in (new, old):
+        of_items = [report.item_set.source_ids[source] for source in report.item_set.sources]
+        values.append((of_items, report.columns["rouge-l"].scores.items))
+    sources = sorted({source for of_items, _ in values for source in of_items})
     generator = np.random.default_rng(7)
     differences = []
     for _ in range(4_000):

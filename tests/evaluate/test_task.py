@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,13 @@ def test_name_of_a_file_tells_its_task(dataset: Path, file: str, task: str) -> N
     assert guess_task(dataset, Path(file), None) == task
     (dataset / "foils").mkdir()
     assert guess_task(dataset, Path(file), None) == "foils"
+
+
+def test_function_is_public_in_its_package_and_imported_on_first_use() -> None:
+    program = "import sys, vttdata.evaluate; print('numpy' in sys.modules); "
+    program += "from vttdata.evaluate import evaluate; print(evaluate is vttdata.evaluate.evaluation.evaluate)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["False", "True"]
 
 
 def test_task_of_a_user_is_found_by_its_file(dataset: Path, predictions: Write, plugins: Path) -> None:

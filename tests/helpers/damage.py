@@ -52,7 +52,7 @@ def write_rich_dataset(folder: Path) -> Path:
         )
         for caption in captions
     ]
-    provenance = Provenance("build", 0, [InputFile("collect.folder", "a.mp4", "0" * 64, 9)], recipe=RECIPE)
+    provenance = Provenance(0, RECIPE, [InputFile("collect.folder", "a.mp4", "0" * 64, 9)])
     write_dataset(
         folder,
         clips=clips,

@@ -66,7 +66,15 @@ def draw_scores(rng: np.random.Generator, sources: Integers) -> Floats:
 def make_items(sources: Integers) -> Items:
     names = [f"s{number}" for number in range(int(sources.max()) + 1)]
     ids = [str(row) for row in range(len(sources))]
-    return Items("drawn", "1", "questions", "test", ids, sources, names, [None] * len(ids), ())
+    return Items(
+        dataset="drawn",
+        version="1",
+        config="questions",
+        split="test",
+        ids=ids,
+        sources=sources,
+        source_ids=names,
+    )
 
 
 def column(values: Floats) -> ScoreColumn:

@@ -92,7 +92,7 @@ def test_captions_without_clip_are_counted_and_rejected_if_none_fits(videos: Pat
     done = build(tmp_path / "out", *settings)
     assert done.returncode == 2
     assert "none of its 1 captions fits a clip" in done.stderr
-    known = pd.read_parquet(tmp_path / "out" / "stages" / "cut" / "kept.parquet").video_id[0]
+    known = pd.read_parquet(tmp_path / "out" / "stages" / "clips" / "kept.parquet").video_id[0]
     (tmp_path / "captions.csv").write_text(f"clip,text,worker\nnowhere,a dog runs,w\n{known},a test picture,w\n")
     done = build(tmp_path / "out", *settings)
     assert done.returncode == 0, done.stderr

@@ -23,43 +23,6 @@ from vttdata.people.campaign import Campaign
 from vttdata.people.service import Service
 from vttdata.people.store import DuplicateError, Reservation, SaveError, Store, StoredAnswer, WorkerState
 
-# Tables as SQLAlchemy creates them, which campaigns have in their folders.
-SQLALCHEMY_TABLES = """
-CREATE TABLE campaign (
-	digest VARCHAR(64) NOT NULL,
-	PRIMARY KEY (digest)
-);
-CREATE TABLE workers (
-	worker VARCHAR(200) NOT NULL,
-	agreed FLOAT,
-	qualified BOOLEAN NOT NULL,
-	attempts INTEGER NOT NULL,
-	platform TEXT NOT NULL,
-	PRIMARY KEY (worker)
-);
-CREATE TABLE reservations (
-	unit VARCHAR(64) NOT NULL,
-	worker VARCHAR(200) NOT NULL,
-	expires FLOAT NOT NULL,
-	PRIMARY KEY (unit, worker)
-);
-CREATE TABLE answers (
-	number INTEGER NOT NULL,
-	answer_id VARCHAR(64) NOT NULL,
-	worker VARCHAR(200) NOT NULL,
-	unit VARCHAR(64) NOT NULL,
-	item VARCHAR(64) NOT NULL,
-	answer TEXT,
-	problem TEXT,
-	seconds FLOAT NOT NULL,
-	saved FLOAT NOT NULL,
-	PRIMARY KEY (number),
-	UNIQUE (worker, unit, item),
-	UNIQUE (answer_id)
-);
-CREATE INDEX answers_of_item ON answers (unit, item);
-CREATE INDEX ix_answers_worker ON answers (worker);
-"""
 CAPTION = {"caption": "a zebra plays chess against a penguin"}
 
 
@@ -95,69 +58,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return message
 
 
-def test_file_written_with_sqlalchemy_opens_and_continues(campaign: Campaign, database: Path) -> None:
-    first, second = campaign.units.values()
-    items = {unit.unit: unit.items[0].item for unit in (first, second)}
-    fresh = sqlite3.connect(database)
-    columns = {name: fresh.execute(f"PRAGMA table_info({name})").fetchall() for name in ("workers", "answers")}
-    fresh.close()
-    for file in campaign.folder.glob("answers.sqlite*"):
-        file.unlink()
-    written = sqlite3.connect(database)
-    written.execute("PRAGMA journal_mode=WAL").fetchone()
-    written.executescript(SQLALCHEMY_TABLES)
-    for name, facts in columns.items():
-        # What pages observe came later, and so did answers whose time nobody measured.
-        assert written.execute(f"PRAGMA table_info({name})").fetchall() == [
-            (*f[:3], 1, *f[4:]) if f[1] == "seconds" else f for f in facts if f[1] != "observed"
-        ]
-    written.execute("INSERT INTO campaign VALUES (?)", (campaign.digest,))
-    written.execute(
-        "INSERT INTO workers VALUES ('ann', 17.5, 1, 2, '{\"hitId\": \"h\\u00e9\"}'), ('bob', NULL, 0, 0, '{}')"
-    )
-    written.execute("INSERT INTO reservations VALUES (?, 'ann', 9e9)", (second.unit,))
-    row = (7, "old", "ann", first.unit, items[first.unit], json.dumps(CAPTION), None, 4.25, 1e9)
-    written.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-    written.commit()
-    tables = written.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
-    written.close()
-
-    store = Store(campaign)
-    assert store.workers() == [
-        WorkerState("ann", 17.5, True, 2, {"hitId": "hé"}),
-        WorkerState("bob", None, False, 0, {}),
-    ]
-    old = StoredAnswer("old", "ann", first.unit, items[first.unit], CAPTION, None, 4.25, 1e9)
-    assert store.answers() == [old]
-    service = Service(campaign, store)
-    state = service.state("ann")
-    assert (state["stage"], state["unit"], state["done"]) == ("item", second.unit, 1)
-    with pytest.raises(DuplicateError):
-        store.save(old._replace(answer_id="new"), None)
-    with pytest.raises(DuplicateError):
-        store.save(old._replace(worker="bob"), None)
-    sentence = {"caption": "two dogs chase a yellow ball across wet grass"}
-    assert service.answer("ann", "new", second.unit, items[second.unit], sentence, None, 3.0)["stage"] == "done"
-    store.close()
-    continued = sqlite3.connect(database)
-    assert continued.execute("SELECT * FROM answers WHERE number = 7").fetchall() == [(*row, None)]
-    assert continued.execute("SELECT number, answer_id FROM answers ORDER BY number").fetchall() == [
-        (7, "old"),
-        (8, "new"),
-    ]
-    now = continued.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
-    assert [entry for entry in now if entry[0] != "answers"] == [entry for entry in tables if entry[0] != "answers"]
-    names = [facts[1] for facts in continued.execute("PRAGMA table_info(answers)")]
-    assert names == [facts[1] for facts in columns["answers"]]
-    continued.close()
-
-
-def test_answers_without_a_time_go_beside_those_of_an_earlier_file(campaign: Campaign, database: Path) -> None:
-    for file in campaign.folder.glob("answers.sqlite*"):
-        file.unlink()
-    written = sqlite3.connect(database)
-    written.executescript(SQLALCHEMY_TABLES)
-    written.close()
+def test_what_is_saved_after_detaching_is_in_no_file(campaign: Campaign) -> None:
     store = Store(campaign)
     store.save(an_answer(1), None)
     store.detach()

@@ -6,7 +6,6 @@ import errno
 import fcntl
 import json
 import os
-import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -180,16 +179,6 @@ def test_trouble_of_the_machine_is_no_verdict_on_an_item(run: Run) -> None:
     assert table.tally.kept == 1
 
 
-def test_failures_of_earlier_versions_are_read(run: Run, marks: Path, tmp_path: Path) -> None:
-    table = run(Double(marks), numbers("later-1"))
-    part = tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl"
-    text = re.sub(r', "crc32": "\w+"', "", part.read_text())
-    lines = text.replace(", true, false]", ", true]").splitlines(keepends=True)
-    part.write_text("".join(lines[:-1]))
-    assert run(Double(marks), numbers("later-1")).tally.reused == 1
-    assert calls(marks) == 1
-
-
 def test_retry_failed_reprocesses_only_retryable_failures(run: Run, marks: Path) -> None:
     items = numbers("a", "later-1", "media-1", "b")
     assert run(Double(marks), items).tally.failed == {"network": 1, "damaged": 1}
@@ -302,12 +291,6 @@ def test_part_that_was_edited_is_processed_again(run: Run, marks: Path, tmp_path
     assert list(run(Double(marks), many(20))) == first
     assert path.read_text() != text.replace('"value": ', '"value": 1', 1)
     assert 20 < calls(marks) < 40
-    # Parts of earlier versions have no checksum, and are kept.
-    lines = re.sub(r', "crc32": "\w+"', "", path.read_text()).splitlines(keepends=True)
-    path.write_text("".join(lines[:-1]))
-    before = calls(marks)
-    assert list(run(Double(marks), many(20))) == first
-    assert calls(marks) == before
 
 
 def test_edited_part_of_all_items_is_processed_again(run: Run, tmp_path: Path) -> None:
@@ -334,8 +317,6 @@ def test_result_in_a_log_that_was_edited_is_not_read(tmp_path: Path, marks: Path
     assert store.decode(line) == store.decode(line.encode()) == result
     with pytest.raises(ValueError, match="is not as it was written"):
         store.decode(line.replace('"value": 12', '"value": 13'))
-    # Results of earlier versions have no checksum.
-    assert store.decode(re.sub(', "crc32": "........"', "", line)) == result
 
 
 def test_on_a_disk_without_locks_a_file_names_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,8 +114,7 @@ def test_every_text_of_a_foreign_recipe_is_shown_only_or_refused(
 
 
 def test_the_allowlist_names_no_key_that_does_not_exist() -> None:
-    # `own_videos` takes the last one from recipes that were published with it, and passes it on to nobody.
-    keys = {key for _, key in ALL_KEYS} | {"builder", "shots.method"}
+    keys = {key for _, key in ALL_KEYS} | {"builder"}
     choices = {key for key in ALLOWED if key not in keys}
     for key in choices:
         # A word that the type lists; the schema has it as an enumeration.

@@ -52,17 +52,6 @@ def test_recipe_becomes_typed_settings(folder: Path) -> None:
     assert recipe.captions.columns["caption"] == "text"
 
 
-@pytest.mark.parametrize("method", ["fast", "auto", "1"])
-def test_shots_have_one_method(folder: Path, method: str) -> None:
-    path = write(folder, GOOD)
-    exact, default = (load_recipe(str(path), texts).recipe.public() for texts in (["shots.method=exact"], []))
-    assert exact == default
-    assert "method" not in exact["shots"]
-    refusal = sentence(path, f"shots.method={method}")
-    assert refusal.startswith("--set: shots: found method ")
-    assert "take shots.method out" in refusal
-
-
 def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/")
     recipe = load_recipe(str(write(folder, GOOD))).recipe

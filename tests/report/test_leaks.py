@@ -48,11 +48,11 @@ def test_every_leak_of_an_audit_is_shown(browser: WebDriver, tmp_path: Path, mon
     page.js("[...document.querySelectorAll('#leaks a[data-clip]')].find((a) => a.innerText.startsWith('t0,')).click()")
     page.wait(lambda: page.texts("dialog ol li"))
     assert page.texts("dialog h3") == ["t0"]
-    # Builds of earlier versions looked for no turned copies.
     copies = {"source_a": ["b"], "source_b": ["d"], "offset_seconds": [1.0], "overlap_seconds": [4.0]}
+    copies |= {"speed": [1.0], "start_seconds": [0.0], "mirrored": [False], "rotation": [0], "similarity": [1.5]}
     table = tmp_path / "stages" / "copies" / "kept.parquet"
     table.parent.mkdir(parents=True)
-    pq.write_table(pa.table({**copies, "similarity": [1.5]}), table)
+    pq.write_table(pa.table(copies), table)
     page = check(browser, write_report(tmp_path), "#leaks")
     assert any("Both show the same for 4 s, the second at t + 1 s" in text for text in page.texts("#leaks .reason p"))
     table.unlink()

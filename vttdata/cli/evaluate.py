@@ -255,6 +255,6 @@ def evaluate_by_condition(
     if outputs.page is not None:
         from vttdata.report.conditions_page import conditions_page
 
-        write_whole(outputs.page, conditions_page(report, folder, stimuli))
+        write_whole(outputs.page, conditions_page(report, stimuli))
     print_result(report.as_json(), report.sections(), as_json=outputs.as_json)
     return DONE

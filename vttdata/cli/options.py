@@ -27,7 +27,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from vttdata.cli.exit_codes import BAD_INPUT
-from vttdata.cli.removed_commands import check_not_removed
 
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
@@ -63,14 +62,6 @@ class Command(click.Command):
         self.notes, self.examples, self.not_on_windows = notes, examples, not_on_windows
         first = inspect.cleandoc(self.help or "").partition("\n\n")[0]
         self.short_help = self.short_help or " ".join(first.split()).rstrip(".")
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; an option that was removed is an error that says what to use instead."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            check_not_removed(ctx, error.option_name)
-            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, where the system can."""
@@ -182,7 +173,6 @@ class CommandFolder(Command, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that was typed; a mistyped one is a usage error with the nearest name."""
         if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            check_not_removed(ctx, args[0])
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f" Did you mean '{near[0]}'?" if near else f" Commands are {', '.join(self.list_commands(ctx))}."
             ctx.fail(f"There is no command '{args[0][:80]}'.{hint}")

@@ -160,7 +160,7 @@ def check_tables(dataset: str, given: Sequence[str], *, rebuild: bool, files_onl
     _print_other_tools(provenance)
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="vttdata-") as scratch:
-        rebuilt = rebuild_dataset(folder, provenance, Path(scratch, "again"), given, workers=usable_cores())
+        rebuilt = rebuild_dataset(folder, Path(scratch, "again"), given, workers=usable_cores())
         try:
             comparison = compare_with(folder, rebuilt, not_fetched)
         except VttdataError as error:
@@ -209,14 +209,15 @@ def _check_files(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
-    from vttdata.dataset.provenance import read_provenance
+    from vttdata.dataset.provenance import RECIPE, read_provenance
+    from vttdata.files.strict_yaml import read_yaml
 
     try:
-        from vttdata.compose.rebuild import official_inputs, recipe_of
+        from vttdata.compose.rebuild import official_inputs
         from vttdata.recipe.published import settings_to_give
 
         provenance = read_provenance(folder)
-        raw = recipe_of(folder, provenance)
+        raw = read_yaml(folder / RECIPE)
         _, fetched = official_inputs(raw, provenance) or (None, {})
         inputs = [file.name for file in provenance.inputs if file.key == "input"]
         wanted = "".join(

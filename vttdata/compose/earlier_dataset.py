@@ -146,8 +146,8 @@ def refuse_caption_loss(
     run: Build,
     earlier: EarlierDataset,
     captions: Iterable[Caption],
-    video_ids: Collection[str],
-    found: Collection[str],
+    clips: Iterable[Clip],
+    found: Iterable[Clip],
     *,
     warn: bool,
 ) -> None:
@@ -156,15 +156,18 @@ def refuse_caption_loss(
     Args:
         run: The build.
         earlier: That dataset.
-        captions: The captions of the new dataset.
-        video_ids: Its clips.
+        captions: The captions of the clips of the new dataset, and of others, which are left out.
+        clips: Its clips.
         found: All clips of the build, also those that are left out of the dataset.
         warn: Whether to warn of captions that may be dropped, and of those that have another annotator.
 
     Raises:
         CaptionLossError: If captions would be dropped, with their numbers.
     """
-    lost, renamed = find_lost_captions(earlier, captions)
+    if not earlier.captions:
+        return
+    video_ids = {clip.video_id for clip in clips}
+    lost, renamed = find_lost_captions(earlier, (caption for caption in captions if caption.video_id in video_ids))
     if renamed and warn:
         message = f"{renamed:,} captions have another annotator than in the dataset that is replaced."
         warnings.warn(message, VttdataWarning, stacklevel=2)
@@ -175,8 +178,9 @@ def refuse_caption_loss(
     counts = f"{len(lost):,} of the {len(earlier.captions):,} captions in {run.dataset}"
     counts += f", {judged:,} of them the work of {len(workers):,} people" if workers else ""
     lost_of = Counter(caption.video_id for caption in lost if caption.video_id not in video_ids)
-    gone = {video_id: number for video_id, number in lost_of.items() if video_id not in found}
-    left_out = {video_id: number for video_id, number in lost_of.items() if video_id in found}
+    known = {clip.video_id for clip in found}
+    gone = {video_id: number for video_id, number in lost_of.items() if video_id not in known}
+    left_out = {video_id: number for video_id, number in lost_of.items() if video_id in known}
     parts = [
         f"{sum(group.values()):,} {why} ({len(group):,}, such as {min(group)})"
         for group, why in ((gone, "because clips are gone"), (left_out, "of clips that the recipe leaves out"))

@@ -182,7 +182,7 @@ def provenance_of_build(
                 if size is not None:
                     inputs.append(InputFile(given.key, official_name, sha256, size))
     tools = {**run.tools, **library_versions(libraries)}
-    return Provenance("build", recipe.seed, inputs, recipe=recipe_text(recipe), tools=tools)
+    return Provenance(recipe.seed, recipe_text(recipe), inputs, tools)
 
 
 def _count_findings(findings: Iterable[Finding]) -> list[FindingRow]:

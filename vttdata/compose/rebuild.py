@@ -1,7 +1,4 @@
-"""Rebuild a dataset from its own provenance and compare: are the inputs the same, is every data file the same.
-
-Every dataset is rebuilt from a recipe; for one that a command made without a recipe, `recipe_of` composes it.
-"""
+"""Rebuild a dataset from its own recipe and compare: are the inputs the same, is every data file the same."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
 from vttdata.dataset.tombstones import WITHDRAWN
 from vttdata.dataset.videos import PREVIEW
-from vttdata.errors import VttdataError
 from vttdata.files.downloads import OriginFile
 from vttdata.files.reading import file_sha256, is_inside, links_out
 from vttdata.files.strict_yaml import read_yaml
@@ -26,7 +22,7 @@ from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.row_hashes import read_batches
 from vttdata.recipe import packaged
 from vttdata.recipe.origins import Origins, find_origins
-from vttdata.recipe.published import load_foreign_recipe, wanted_path, wanted_paths
+from vttdata.recipe.published import load_foreign_recipe, wanted_paths
 
 # Files that describe a dataset; they contain or follow from versions of tools, so that they may differ. All others are
 # data.
@@ -82,36 +78,6 @@ def compare_with(dataset: Path, rebuilt: Path, left_out: Iterable[str] = ()) -> 
     return RebuildComparison(files, differing, further, rows, descriptions)
 
 
-def recipe_of(dataset: Path, provenance: Provenance) -> JsonObject:
-    """Return the settings of the recipe that makes a dataset.
-
-    It is in ``recipe.yaml``, unless a command made the dataset by its options alone.
-
-    Raises:
-        VttdataError: when the dataset was made in a way that cannot be repeated.
-    """
-    if provenance.command == "build":
-        return read_yaml(dataset / RECIPE)
-    settings: JsonObject = {"seed": provenance.seed, "input": wanted_path("input", "input")}
-    options = dict(provenance.options)
-    if provenance.command == "degrade":
-        return {"name": "local/degraded", "builder": "degraded", **settings, "degrade": options}
-    if provenance.command != "foil":
-        raise VttdataError(f"The dataset was made by {provenance.command!a}, which is no command that can be repeated.")
-    keys = ("name", "licence", "device", "scorer", "pipeline")
-    stated: dict[str, object] = {key: options.pop(key) for key in keys if key in options}
-    judges = options.pop("judge", [])
-    judges = judges if isinstance(judges, list) else [judges]
-    # Of a file or a model that lay on that machine, the inputs have the content and nothing says where it is here.
-    local = {file.key for file in provenance.inputs} - {"input"}
-    stated |= {key: wanted_path(key) for key in local - {"judge"}}
-    if judges:
-        stated["judges"] = [
-            wanted_path(f"judges.{index}") if "judge" in local else name for index, name in enumerate(judges)
-        ]
-    return {"name": "local/foils", "builder": "foils", **settings, **stated, "foils": options}
-
-
 def official_inputs(raw: JsonObject, provenance: Provenance) -> tuple[Origins, dict[str, list[OriginFile]]] | None:
     """Return the origins of a dataset's inputs, and the official files for each setting that its recipe asks for.
 
@@ -139,7 +105,7 @@ def fetch_inputs(dataset: Path, provenance: Provenance, given: Sequence[str], no
     Raises:
         VttdataError: as `vttdata.compose.official_files.fetch_files`; before anything is fetched, as `rebuild_dataset`.
     """
-    raw = recipe_of(dataset, provenance)
+    raw = read_yaml(dataset / RECIPE)
     origins, files = official_inputs(raw, provenance) or (None, {})
     keys = {text.partition("=")[0] for text in given}
     needed = {key: of_key for key, of_key in files.items() if key not in keys}
@@ -157,9 +123,7 @@ def fetch_inputs(dataset: Path, provenance: Provenance, given: Sequence[str], no
     ]
 
 
-def rebuild_dataset(
-    dataset: Path, provenance: Provenance, folder: Path, settings: Sequence[str], *, workers: int
-) -> Path:
+def rebuild_dataset(dataset: Path, folder: Path, settings: Sequence[str], *, workers: int) -> Path:
     """Build the recipe of a dataset in a new or empty folder; return the folder of the dataset that comes out.
 
     Settings are texts ``key=value``, those that name the inputs among them.
@@ -169,7 +133,7 @@ def rebuild_dataset(
     """
     if any((dataset / name).is_dir() for name in (ERRATA, WITHDRAWN)):
         settings = [f"corrections={dataset}", *settings]
-    loaded = load_foreign_recipe(recipe_of(dataset, provenance), dataset / RECIPE, settings)
+    loaded = load_foreign_recipe(read_yaml(dataset / RECIPE), dataset / RECIPE, settings)
     run, _ = build_recipe(loaded, folder, workers=workers)
     return run.dataset
 
@@ -182,8 +146,7 @@ def other_inputs(dataset: Path, provenance: Provenance, given: Mapping[str, Path
     """
     others: set[str] = set()
     for key, path in given.items():
-        # Datasets that `vttdata foil` made without a recipe call their judges by the name of the option.
-        wanted = [file for file in provenance.inputs if file.key == key or (file.key, key) == ("judge", "judges.0")]
+        wanted = [file for file in provenance.inputs if file.key == key]
         if path.is_file():
             sha256 = file_sha256(path) if wanted else ""
             others.update(file.name for file in wanted if file.sha256 != sha256)

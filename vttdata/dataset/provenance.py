@@ -1,7 +1,7 @@
 """Record in a dataset how it was made, so that anybody can make it again: recipe, inputs, seed, tools.
 
-The files are ``recipe.yaml``, where there is a recipe, and ``provenance.json``. Neither contains a time or a path of
-the machine. `vttdata.compose.rebuild` makes a dataset again.
+The files are ``recipe.yaml`` and ``provenance.json``. Neither contains a time or a path of the machine.
+`vttdata.compose.rebuild` makes a dataset again.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"
 class InputFile:
     """File that a dataset was made from, with the checksum and the size in bytes of its unpacked content.
 
-    `key` is the key of the recipe, or the argument of the command, that named the file or its folder. In a folder,
-    `name` is that of the official file, packed or not.
+    `key` is the key of the recipe that named the file or its folder. In a folder, `name` is that of the official file,
+    packed or not.
     """
 
     key: str
@@ -44,33 +44,28 @@ class Provenance:
     """Origin of a dataset.
 
     Fields:
-        command: ``build``, or the command that made it without a recipe: ``foil`` or ``degrade``.
         inputs: Input files that are not in the dataset's own table `sources`.
-        options: Of a command without a recipe: option -> value.
-        recipe: Text of ``recipe.yaml``; empty if there is none.
+        recipe: Text of ``recipe.yaml``.
         tools: Program or library -> version.
     """
 
-    command: str
     seed: int
+    recipe: str
     inputs: Sequence[InputFile] = ()
-    options: Mapping[str, object] = field(default_factory=dict)
-    recipe: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     vttdata: str = __version__
 
 
 def write_provenance(dataset: Path, provenance: Provenance) -> None:
-    """Write ``provenance.json`` and, if there is a recipe, ``recipe.yaml`` into a dataset folder."""
-    content: JsonObject = {"vttdata_version": provenance.vttdata, "command": provenance.command}
-    if provenance.recipe:
-        recipe = provenance.recipe.encode("utf-8")
-        (dataset / RECIPE).write_bytes(recipe)
-        content |= {"recipe": RECIPE, "recipe_sha256": hashlib.sha256(recipe).hexdigest()}
-    else:
-        content |= {"options": dict(sorted(provenance.options.items()))}
+    """Write ``provenance.json`` and ``recipe.yaml`` into a dataset folder."""
+    recipe = provenance.recipe.encode("utf-8")
+    (dataset / RECIPE).write_bytes(recipe)
     inputs = sorted(provenance.inputs, key=lambda file: (file.key, file.name))
-    content |= {
+    content: JsonObject = {
+        "vttdata_version": provenance.vttdata,
+        "command": "build",
+        "recipe": RECIPE,
+        "recipe_sha256": hashlib.sha256(recipe).hexdigest(),
         "seed": provenance.seed,
         "tools": dict(sorted(provenance.tools.items())),
         "inputs": [dataclasses.asdict(file) for file in inputs],
@@ -94,11 +89,9 @@ def read_provenance(dataset: Path) -> Provenance:
     try:
         content = json.loads(read_description(dataset, PROVENANCE))
         provenance = Provenance(
-            command=content["command"],
             seed=content["seed"],
+            recipe=read_description(dataset, RECIPE).decode(),
             inputs=[InputFile(**file) for file in content["inputs"]],
-            options=content.get("options", {}),
-            recipe=read_description(dataset, RECIPE).decode() if "recipe" in content else "",
             tools=content["tools"],
             vttdata=content["vttdata_version"],
         )
@@ -109,14 +102,10 @@ def read_provenance(dataset: Path) -> Provenance:
 
 
 def _check_types(provenance: Provenance) -> None:
-    texts = [provenance.command, provenance.vttdata, *provenance.tools, *provenance.tools.values()]
+    texts = [provenance.vttdata, *provenance.tools, *provenance.tools.values()]
     texts += [text for file in provenance.inputs for text in (file.key, file.name, file.sha256)]
     if not all(isinstance(text, str) for text in texts) or not isinstance(provenance.seed, int):
         raise ValueError("a value is not a text, or the seed is not a number")
-    for option in provenance.options.values():
-        for value in option if isinstance(option, list) else [option]:
-            if not isinstance(value, str | int | float | bool | None):
-                raise TypeError("an option is neither a text nor a number")
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
@@ -129,7 +118,7 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
 
 
 def input_file(key: str, path: Path, name: str | None = None) -> InputFile:
-    """Return the record of an input file; its key is that of the recipe, or the argument of the command, that named it.
+    """Return the record of an input file; its key is that of the recipe that named it.
 
     Raises:
         VttdataError: If it cannot be read.

@@ -1,22 +1,32 @@
 """Score predictions on exactly the items of a benchmark: ``vttdata.evaluate(dataset, predictions)``.
 
-The package can be called itself, which is `vttdata.evaluate.evaluation.evaluate`.
+The package can be called itself, which is `vttdata.evaluate.evaluation.evaluate`, and has it as `evaluate`.
 """
 
 from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vttdata.evaluate.evaluation import evaluate as evaluate
 
 
 class _CallableModule(ModuleType):
     """Module with the name of the public function `vttdata.evaluate`."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        from vttdata.evaluate.evaluation import evaluate
+        return __getattr__("evaluate")(*args, **options)
 
-        return evaluate(*args, **options)
+
+def __getattr__(name: str) -> Any:
+    """Import `evaluate` on first use, since what it needs takes a second to import."""
+    if name != "evaluate":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from vttdata.evaluate.evaluation import evaluate
+
+    return evaluate
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -19,6 +19,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from vttdata.dataset.questions import Named, StoredQuestion
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
 from vttdata.evaluate.predictions import OUTPUT_COLUMNS, read_strict_json
@@ -28,8 +29,6 @@ from vttdata.json_types import JsonObject, Row
 from vttdata.text.questions import (
     COLUMNS,
     OPTION_COLUMN,
-    YES_NO,
-    Choices,
     decide_answers,
     find_label,
     find_text,
@@ -43,9 +42,6 @@ from vttdata.text.questions import (
     split_option_lines,
 )
 from vttdata.text.statements import find_statement
-
-Named = frozenset[int]
-"""Options that an answer names; an answer that is understood and names none of them is empty."""
 
 _NONE: Named = frozenset()
 _IDS = ("question_id", "qid", "q_uid", "id")
@@ -70,28 +66,6 @@ _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Question as answers to it are read: its id, video, kind, text and options, and the index of the right one."""
-
-    question_id: str
-    video_id: str
-    kind: str
-    question: str
-    choices: Choices
-    answer: int
-
-    @property
-    def right(self) -> Named:
-        """The right option and those of the same text, which some published questions have."""
-        return self.choices.copies(self.answer)
-
-    @property
-    def is_yes_no(self) -> bool:
-        """Whether the options are yes and no."""
-        return sorted(map(fold_text, self.choices.options)) == sorted(YES_NO)
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """Answer of a system to a question.
 
@@ -112,14 +86,14 @@ class Answer:
         """Whether a rule understands it, or a judge has rated it."""
         return self.named is not None or self.rating is not None
 
-    def score(self, asked: Asked) -> float:
+    def score(self, asked: StoredQuestion) -> float:
         """Return how far it is right, 0..1; a copy of the right option counts as it does."""
         if self.rating is not None:
             return self.rating
         return min(1.0, self.credit * len(asked.right & (self.named or _NONE)))
 
 
-def read_standard(text: str, asked: Asked) -> Named | None:
+def read_standard(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``standard-1``.
 
     Of yes and no, the first word. Else, in this order: the whole answer is the text of an option; its letter or label,
@@ -130,7 +104,7 @@ def read_standard(text: str, asked: Asked) -> Named | None:
     if asked.is_yes_no:
         return read_first_word(text, asked)
     # Of options with the same text, which some published questions have, each is named.
-    same = frozenset(i for i, option in enumerate(asked.choices.options) if fold_text(option) == fold_text(text))
+    same = frozenset(i for i, option in enumerate(asked.options) if fold_text(option) == fold_text(text))
     if same:
         return same
     index = find_label(text, asked.choices)
@@ -143,7 +117,7 @@ def read_standard(text: str, asked: Asked) -> Named | None:
     return _by_letter(found[0][1], asked) if is_clear else None
 
 
-def read_tempcompass(text: str, asked: Asked) -> Named | None:
+def read_tempcompass(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``tempcompass-1``, those of TempCompass' official scripts before a judge is asked.
 
     Of multiple choice: a letter of A to D alone, or with ``.`` or ``)`` at the beginning. Of yes and no: the beginning,
@@ -166,12 +140,12 @@ def read_tempcompass(text: str, asked: Asked) -> Named | None:
     return None
 
 
-def read_tempcompass_stripped(text: str, asked: Asked) -> Named | None:
+def read_tempcompass_stripped(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``tempcompass-2``, those of the scripts as of April 2025: no spaces count."""
     return read_tempcompass(text.rstrip(), asked)
 
 
-def read_first_word(text: str, asked: Asked) -> Named | None:
+def read_first_word(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``first-word-1``: its first word is yes or no, or the letter of an option."""
     word = next(iter(re.findall(r"\w+", text)), "")
     if asked.is_yes_no:
@@ -179,7 +153,7 @@ def read_first_word(text: str, asked: Asked) -> Named | None:
     return _by_letter(word.upper(), asked) if len(word) == 1 and word.upper() in letters(10) else None
 
 
-def read_videohallucer(text: str, asked: Asked) -> Named | None:
+def read_videohallucer(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``videohallucer-1``: ``yes`` or ``no`` as a word anywhere.
 
     As in VideoHallucer's script, an answer with both is right for both. Other questions are read as by ``standard-1``.
@@ -189,12 +163,12 @@ def read_videohallucer(text: str, asked: Asked) -> Named | None:
     return frozenset(index for index, word in _yes_no(asked) if re.search(rf"\b{word}\b", text.lower())) or None
 
 
-def read_statement(text: str, asked: Asked) -> Named | None:
+def read_statement(text: str, asked: StoredQuestion) -> Named | None:
     """Read an answer by the rules ``standard-2``: what it states last; see `vttdata.text.statements`."""
     return find_statement(text, asked.choices)
 
 
-Rule = Callable[[str, Asked], Named | None]
+Rule = Callable[[str, StoredQuestion], Named | None]
 
 RULES: Mapping[str, Rule] = {
     "standard-2": read_statement,
@@ -220,14 +194,14 @@ def load_rules(name: str) -> Rule:
     return RULES[name]
 
 
-def _yes_no(asked: Asked) -> list[tuple[int, str]]:
-    return [(index, fold_text(option)) for index, option in enumerate(asked.choices.options)]
+def _yes_no(asked: StoredQuestion) -> list[tuple[int, str]]:
+    return [(index, fold_text(option)) for index, option in enumerate(asked.options)]
 
 
-def _by_letter(letter: str, asked: Asked) -> Named:
+def _by_letter(letter: str, asked: StoredQuestion) -> Named:
     """Return the option with a letter, or nothing for one beyond the options."""
     index = ascii_uppercase.index(letter)
-    return frozenset({index}) if index < len(asked.choices.options) else _NONE
+    return frozenset({index}) if index < len(asked.options) else _NONE
 
 
 class ReadAnswers(NamedTuple):
@@ -242,7 +216,7 @@ class _Given(NamedTuple):
 
     location: str
     cells: Row
-    asked: Asked | None
+    asked: StoredQuestion | None
     name: str
 
     @property
@@ -251,7 +225,9 @@ class _Given(NamedTuple):
         return next((name for name in (*_PREDICTIONS, *_STATED, *_ANSWERS) if name in self.cells), None)
 
 
-def read_answers(path: Path, questions: Sequence[Asked], rules: str, *, must_show: bool = False) -> ReadAnswers:
+def read_answers(
+    path: Path, questions: Sequence[StoredQuestion], rules: str, *, must_show: bool = False
+) -> ReadAnswers:
     """Read the answers to questions.
 
     Args:
@@ -390,21 +366,19 @@ class _QuestionFinder:
     a folder, as ``temporal/0/basic``, about those whose folder the name of the file has, as ``temporal_MODEL.json``.
     """
 
-    def __init__(self, questions: Sequence[Asked], file: str) -> None:
+    def __init__(self, questions: Sequence[StoredQuestion], file: str) -> None:
         self._file = file
         self._by_id = {asked.question_id: asked for asked in questions}
-        self._by_text: dict[tuple[str, str], list[Asked]] = defaultdict(list)
-        self._by_video: dict[str, list[Asked]] = defaultdict(list)
+        self._by_text: dict[tuple[str, str], list[StoredQuestion]] = defaultdict(list)
+        self._by_video: dict[str, list[StoredQuestion]] = defaultdict(list)
         for asked in questions:
-            named = "".join(
-                f"{label}{text}" for label, text in zip(asked.choices.labels, asked.choices.options, strict=True)
-            )
+            named = "".join(f"{label}{text}" for label, text in zip(asked.labels, asked.options, strict=True))
             for text in {_fold(asked.question), _fold(asked.question + named)}:
                 self._by_text[asked.video_id, text].append(asked)
             self._by_video[asked.video_id].append(asked)
         self._used: dict[tuple[str, str], int] = defaultdict(int)
 
-    def __call__(self, cells: Row, keys: tuple[str, ...]) -> tuple[Asked | None, str]:
+    def __call__(self, cells: Row, keys: tuple[str, ...]) -> tuple[StoredQuestion | None, str]:
         """Return the question, None for an unknown one, and the id by which it is called."""
         stated = next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys))
         if stated in self._by_id:
@@ -491,13 +465,13 @@ def _read_answer(row: _Given, read: Rule, number: int | None) -> Answer:
     return dataclasses.replace(read_free_text(text, row.asked, read), rating=judged)
 
 
-def read_free_text(text: str, asked: Asked, read: Rule) -> Answer:
+def read_free_text(text: str, asked: StoredQuestion, read: Rule) -> Answer:
     """Return an answer in a model's own words as a rule reads it."""
     text = _END.sub("", text)
     return Answer(read(text, asked) if text.strip() else None, text=text)
 
 
-def _stated_option(row: _Given, stated: str, asked: Asked) -> Named | None:
+def _stated_option(row: _Given, stated: str, asked: StoredQuestion) -> Named | None:
     """Return the option in a column that says how it is written; None for an empty cell."""
     value, choices = row.cells[stated], asked.choices
     if value is None:
@@ -515,7 +489,7 @@ def _stated_option(row: _Given, stated: str, asked: Asked) -> Named | None:
     return frozenset({index})
 
 
-def _best_scores(row: _Given, asked: Asked, rating: float | None) -> Answer:
+def _best_scores(row: _Given, asked: StoredQuestion, rating: float | None) -> Answer:
     """Return the options with the highest score, which share one answer."""
     value = row.cells.get("scores")
     if isinstance(value, str):
@@ -526,9 +500,9 @@ def _best_scores(row: _Given, asked: Asked, rating: float | None) -> Answer:
     if value is None:
         columns = sorted((match[1], name) for name in row.cells if (match := _SCORES.fullmatch(name)))
         value = [row.cells[name] for _, name in columns if row.cells[name] is not None]
-    if not isinstance(value, list) or len(value) != len(asked.choices.options):
+    if not isinstance(value, list) or len(value) != len(asked.options):
         found = len(value) if isinstance(value, list) else "no list"
-        raise VttdataError(f"{row.location}: {len(asked.choices.options)} scores are expected, found {found}.")
+        raise VttdataError(f"{row.location}: {len(asked.options)} scores are expected, found {found}.")
     scores = [_finite(row.location, "scores", score) for score in value]
     best = frozenset(index for index, score in enumerate(scores) if score == max(scores))
     return Answer(best, 1 / len(best), rating, json.dumps(scores))
@@ -552,7 +526,7 @@ def _shown_order(row: _Given) -> list[int] | None:
     """
     if row.asked is None:
         return None
-    options, stated = row.asked.choices.options, "options"
+    options, stated = row.asked.options, "options"
     listed = read_options(row.location, row.cells.get(stated))
     for name in COLUMNS[stated][1:] if listed is None else ():
         # Other programs write other things under these names.
@@ -583,12 +557,10 @@ def _shown_order(row: _Given) -> list[int] | None:
     raise VttdataError(f"{row.location}: the options are not those of the question {row.name[:80]!a}.")
 
 
-def _reorder(asked: Asked, order: Sequence[int]) -> Asked:
+def _reorder(asked: StoredQuestion, order: Sequence[int]) -> StoredQuestion:
     """Return a question whose options are shown in another order, under the labels of their places."""
-    choices = Choices([asked.choices.options[index] for index in order], asked.choices.labels)
-    return Asked(
-        asked.question_id, asked.video_id, asked.kind, asked.question, choices, list(order).index(asked.answer)
-    )
+    options = tuple(asked.options[index] for index in order)
+    return dataclasses.replace(asked, options=options, answer=list(order).index(asked.answer))
 
 
 def texts_of(path: Path) -> Iterable[tuple[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.embeddings.features import FeatureFile
 from vttdata.evaluate.embeddings.matching import video_vector
-from vttdata.evaluate.items import Items
+from vttdata.evaluate.items import ItemsT
 from vttdata.export.reader import DatasetReader
 from vttdata.json_types import Row
 from vttdata.statistics.arrays import Floats
@@ -40,14 +40,14 @@ class TrainingClip(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(Generic[ItemsT]):
     """Items to predict for, and what a baseline may use.
 
     `items` come without their captions' being used as predictions for themselves; `seed` is that of random choices, and
     `features` a file of embeddings of clips, training ones too, see `vttdata.evaluate.embeddings.features`.
     """
 
-    items: Items
+    items: ItemsT
     folder: Path
     seed: int = 0
     features: Path | None = None
@@ -187,7 +187,7 @@ class Baseline:
     """
 
     task: str
-    predict: Callable[[Setting], Any]
+    predict: Callable[[Setting[Any]], Any]
 
 
 def load_baseline(name: str) -> Baseline:

@@ -53,7 +53,6 @@ GAINS: Mapping[str, tuple[str, str]] = {
 
 NEEDING_VIDEO, NEEDING_TIME = "items-needing-video", "items-needing-time"
 _FALSE_SHARE = 0.05
-_PRIMARY = {"questions": "accuracy", "foils": "accuracy-half", "retrieval": "t2v/r@1", "captioning": "cider-d"}
 _REPORT, _ITEMS = "conditions.json", "items.jsonl"
 FOLDER = report_folder("scores by condition", _REPORT, _ITEMS, f"{NEEDING_VIDEO}.json", f"{NEEDING_TIME}.json")
 
@@ -197,7 +196,7 @@ def evaluate_conditions(
     settings, models = settings or EvaluationSettings(), find_models(folders)
     name = settings.task or guess_task(dataset, next(iter(next(iter(models.values())).values())), None)
     task = load_evaluation_task(name)
-    metric = choose_metric(name, metrics)
+    metric = choose_metric(task, metrics)
     scoring = prepare_conditions(dataset, name, metric, split, settings)
     # What is no prediction of single items must be complete.
     lenient = dataclasses.replace(scoring, rule=MatchRule("worst", scoring.rule.unknown))
@@ -215,22 +214,23 @@ def evaluate_conditions(
 
 def prepare_conditions(
     dataset: Path, task: str, metric: str, split: str | None, settings: EvaluationSettings
-) -> Scoring:
+) -> Scoring[Any]:
     """Return what predictions of a task are scored with in every condition."""
     loaded = load_evaluation_task(task)
     items = loaded.read_items(dataset, config=settings.config or loaded.default_config, split=split)
     return prepare_scoring(task, dataset, items, [metric] if loaded.default_metrics else (), settings, {})
 
 
-def choose_metric(task: str, metrics: Sequence[str]) -> str:
+def choose_metric(task: EvaluationTask[Any], metrics: Sequence[str]) -> str:
     """Return the one column that is scored.
 
     Raises:
         VttdataError: if several are named, or none and the task has no default.
     """
-    if len(metrics) > 1 or (not metrics and task not in _PRIMARY):
+    chosen = metrics or ([task.headline] if task.headline is not None else [])
+    if len(chosen) != 1:
         raise VttdataError("Scores by condition are those of one metric; name one with --metric.")
-    return metrics[0] if metrics else _PRIMARY[task]
+    return chosen[0]
 
 
 def find_models(folders: Sequence[Path]) -> dict[str, dict[str, Path]]:
@@ -281,7 +281,7 @@ def _condition_files(folder: Path) -> dict[str, Path]:
 
 
 def score_predictions(
-    task: EvaluationTask, scoring: Scoring, predictions: Any, metric: str, location: str
+    task: EvaluationTask[Any], scoring: Scoring[Any], predictions: Any, metric: str, location: str
 ) -> tuple[ScoreColumn, list[str]]:
     """Return the column of predictions on the items that they are about, and sentences on those that count for nothing.
 
@@ -311,7 +311,7 @@ def score_predictions(
 
 
 def report_conditions(
-    scoring: Scoring,
+    scoring: Scoring[Any],
     columns: Mapping[str, Columns],
     metric: str,
     settings: EvaluationSettings,
@@ -330,9 +330,9 @@ def report_conditions(
         notes.append("All items are of one source, so there are no intervals.")
     filters: dict[str, Protocol] = {}
     by_chance: dict[str, float] = {}
-    if scoring.task != "captioning":
-        chance = _chances(items, scoring.task, metric)
-        filters, by_chance = _find_filters(items, columns, chance, notes)
+    task = load_evaluation_task(scoring.task)
+    if task.solves_items:
+        filters, by_chance = _find_filters(items, columns, task.guessing(items, metric), notes)
     stated = {
         "metric": metric,
         "conditions": "+".join(dict.fromkeys(name for each in columns.values() for name in each)),
@@ -466,7 +466,7 @@ def _find_filters(
                 "models tell more."
             )
             continue
-        about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": table_of(items)}
+        about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": items.table}
         about["description"] = (
             f"Items that at least {needing.by} more of {len(models)} models solve in all than in {others}; of "
             f"{needing.reverse:,} items the reverse holds, so that at most 5 % are expected to be listed falsely."
@@ -477,24 +477,6 @@ def _find_filters(
         if expected is not None:
             by_chance[title] = expected
     return filters, by_chance
-
-
-def table_of(items: Items) -> str:
-    """Return the table of a dataset that items come from."""
-    if items.questions:
-        return "questions"
-    return ("paragraphs" if items.text_spans else "foils") if items.truths else "clips"
-
-
-def _chances(items: Items, task: str, metric: str) -> list[float] | None:
-    """Return how often guessing is right on each item; None where that is not known."""
-    if task == "foils":
-        return [0.5] * len(items.ids)
-    if task == "retrieval":
-        # Of recall the first k places count, and other columns are 1 at the first place alone.
-        places = int(metric.rpartition("@")[2]) if "/r@" in metric else 1
-        return [min(places / len(items.ids), 1.0)] * len(items.ids)
-    return [1 / len(asked.choices.options) for asked in items.questions] if items.questions else None
 
 
 def _chance_of_difference(share: float, models: int, others: int, by: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -192,18 +192,13 @@ def _group_items(items: Items) -> dict[str, dict[str, Flags]]:
         found = sorted({label for label in of_items if label is not None})
         if 1 < len(found) <= max(len(items.ids) / 2, 1):
             groups[grouping] = {label: labels_of == label for label in found}
-    if not items.references:
+    if not items.captions:
         return groups
-    lengths = np.array([_mean_words(references) for references in items.references])
+    words = ([len(split_words(text)) for text in texts] for texts in items.captions)
+    lengths = np.array([sum(counts) / len(counts) if counts else 0.0 for counts in words])
     limits = sorted(set(np.quantile(lengths, _LENGTH_QUANTILES).tolist()))
     if len(items.ids) >= 2 * len(limits) and len(limits) > 1:
         quarter = np.searchsorted(limits, lengths)
         labels = [f"up to {limit:.1f} words" for limit in limits] + [f"over {limits[-1]:.1f} words"]
         groups["length"] = {label: quarter == index for index, label in enumerate(labels)}
     return groups
-
-
-def _mean_words(references: Sequence[Any]) -> float:
-    """Return the mean number of words of captions, or of the lists of captions of a pair."""
-    texts = [text for item in references for text in ([item] if isinstance(item, str) else item)]
-    return sum(len(split_words(text)) for text in texts) / len(texts) if texts else 0.0

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import UPLOADED, Items
+from vttdata.evaluate.items import UPLOADED, Items, ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
 from vttdata.evaluate.predictions import ItemCounts, MatchRule, Missing, Unknown, read_relevance, read_strict_json
 from vttdata.evaluate.report import Difference, Evaluation, MetricScores
@@ -28,7 +27,6 @@ from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import builds_folder, folder_of_videos
 from vttdata.load.lookup import find_dataset
 from vttdata.statistics.bootstrap import DRAWS
-from vttdata.statistics.scores import ColumnScores
 from vttdata.text.language import LANGUAGE_NAMES, primary_language
 from vttdata.text.tokenizers import tokenizer_for
 from vttdata.version import __version__
@@ -159,8 +157,8 @@ def evaluate(
     if against is not None:
         differences, notes = _compare(Path(against), columns, scores, signature, task, scoring, estimator)
         findings += notes
-    people = _score_people(items, scored.captions, families, columns) if settings.human else {}
-    estimates = estimator.estimate(people)
+    people = task.score_people(scored, scoring) if settings.human else {}
+    estimates = estimator.estimate({key: column for key, column in people.items() if key[1] in columns})
     return Evaluation(
         dataset=items.dataset,
         version=items.version,
@@ -180,24 +178,23 @@ def evaluate(
         not_understood=scored.not_understood,
         findings=findings,
         columns=columns,
-        item_ids=items.ids,
-        item_sources=[items.source_ids[source] for source in items.sources.tolist()],
+        item_set=items,
     )
 
 
 def prepare_scoring(
     task: str,
     folder: Path,
-    items: Items,
+    items: ItemsT,
     metrics: Sequence[str],
     settings: EvaluationSettings,
     unavailable: dict[str, str],
-) -> Scoring:
+) -> Scoring[ItemsT]:
     """Return what predictions are scored with; metrics that cannot be computed are put into `unavailable`."""
-    cache = settings.cache or builds_folder() / ".metrics"
-    tokenizer = settings.tokenizer or choose_tokenizer(items.languages)
+    cache, languages = settings.cache or builds_folder() / ".metrics", items.languages
+    tokenizer = settings.tokenizer or choose_tokenizer(languages)
     inputs = name_local_videos(settings.inputs, [folder])
-    if others := name_other_languages(items.languages):
+    if others := name_other_languages(languages):
         for name in [name for name in metrics if load_metric(name, tokenizer, cache, inputs).english_only]:
             unavailable[name] = f"{name} scores English captions, and those of {folder} are {others}."
         if metrics and set(metrics) <= unavailable.keys():
@@ -271,46 +268,13 @@ def _choose_columns(
     return chosen
 
 
-def _score_people(
-    items: Items, captions: Sequence[str], metrics: Sequence[CaptioningMetric], names: Collection[str]
-) -> dict[tuple[str, str], ScoreColumn]:
-    """Score human captions against the other captions of their clips, and the system against as many references.
-
-    The human captions of each rank are left out in turn; statistics are averaged, so that both have the same number of
-    references.
-
-    Returns:
-        ``human`` or ``system``, and one of the `names` of columns -> column.
-    """
-    if min(map(len, items.references), default=0) < 2:
-        raise VttdataError("A clip has only one human caption, so human captions cannot be scored against others.")
-    scores: dict[tuple[str, str], list[ColumnScores]] = {}
-    # All metrics score the same captions one after the other, so that those which index texts share an index.
-    by_metric = [metric.score_left_out(captions, items.references, items.videos) for metric in metrics]
-    for who, columns in itertools.chain.from_iterable(zip(*by_metric, strict=True)):
-        for name, column in columns.items():
-            if name in names:
-                scores.setdefault((who, name), []).append(column)
-    return {
-        key: ScoreColumn(
-            ColumnScores(
-                np.mean([column.items for column in columns], axis=0),
-                np.mean([column.statistics for column in columns], axis=0),
-                columns[0].formula,
-            ),
-            np.arange(len(items.ids)),
-        )
-        for key, columns in scores.items()
-    }
-
-
 def _compare(
     path: Path,
     columns: Mapping[str, ScoreColumn],
     scores: Mapping[str, MetricScores],
     signature: str,
-    task: EvaluationTask,
-    scoring: Scoring,
+    task: EvaluationTask[ItemsT],
+    scoring: Scoring[ItemsT],
     estimator: Estimator,
 ) -> tuple[dict[str, Difference], list[str]]:
     """Compare with another system's predictions or report; also return what a reader of the differences should know.
@@ -399,9 +363,7 @@ def signature_of(
         "items": items.digest,
         "missing": counts.missing,
     }
-    if items.references and not items.truths:
-        numbers = sorted({len(references) for references in items.references})
-        parts["refs"] = f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else numbers[0]
+    parts |= items.facts
     parts |= stated
     first = "|".join(f"{key}:{value}" for key, value in parts.items())
     return " ".join([first, *(metric.signature() for metric in metrics)])

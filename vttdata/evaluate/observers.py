@@ -7,9 +7,8 @@ and learns from the items of other sources in the same condition. The other one 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import av
 import numpy as np
@@ -19,7 +18,6 @@ from PIL import Image
 from vttdata.conditions import Stimulus
 from vttdata.dataset.stimuli import read_conditions, read_stimuli
 from vttdata.errors import VttdataError
-from vttdata.evaluate.answers import Answer, Asked
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conditions import (
     ConditionsReport,
@@ -29,17 +27,10 @@ from vttdata.evaluate.conditions import (
     score_predictions,
 )
 from vttdata.evaluate.evaluation import EvaluationSettings
-from vttdata.evaluate.items import Items
-from vttdata.evaluate.predictions import Matched, Similarity
-from vttdata.evaluate.task import Scoring, guess_task, load_evaluation_task
-from vttdata.evaluate.tasks.retrieval import RetrievalPredictions
-from vttdata.generate.blind.attacker import load_attackers
-from vttdata.generate.blind.choices import TextPair, arrange_pairs
+from vttdata.evaluate.items import ItemsT
+from vttdata.evaluate.task import ObservedTask, Scoring, TextChoice, guess_task, load_evaluation_task
 from vttdata.generate.blind.learning import choice_regression, sparse_matrix
-from vttdata.generate.blind.questions import MultipleChoice, audit_questions, find_floor
-from vttdata.generate.blind.shortcuts import check_pairs
-from vttdata.generate.blind.trial import ENSEMBLE, answer_choices, try_attackers
-from vttdata.generate.blind.words import lower_words
+from vttdata.generate.blind.trial import ENSEMBLE
 from vttdata.ids import digest
 from vttdata.media.decode import open_video
 from vttdata.statistics.arrays import Floats, Integers
@@ -50,8 +41,6 @@ if TYPE_CHECKING:
 
 SEEING = "colours-and-motion"
 _SIDE, _LEVELS, _FOLDS = 32, 3, 5
-# Captions of other clips with which that of a clip is compared in learning.
-_OTHER_CAPTIONS = 8
 # Standard deviation of each number, on which the penalty of the regression depends.
 _SCALE = 0.5
 
@@ -71,31 +60,36 @@ def observe_conditions(
     """
     settings = settings or EvaluationSettings()
     guessed = settings.task or guess_task(dataset, None, None)
-    name = "retrieval" if guessed == "captioning" else guessed
-    if name not in ("retrieval", "foils", "questions"):
+    name = load_evaluation_task(guessed).observed_as or guessed
+    task = load_evaluation_task(name)
+    if not isinstance(task, ObservedTask):
         raise VttdataError(f"The built-in observers answer questions, choose between texts and retrieve; not {name}.")
-    metric = choose_metric(name, metrics)
+    metric = choose_metric(task, metrics)
     scoring = prepare_conditions(dataset, name, metric, split, settings)
     items = scoring.items
-    if len(items.source_ids) < 2 or items.text_spans:
+    if len(items.source_ids) < 2:
         raise VttdataError("The built-in observers learn from captions or questions about other sources; give several.")
     columns: dict[str, dict[str, ScoreColumn]] = {SEEING: {}}
     notes: list[str] = []
-    task, known = load_evaluation_task(name), set(items.clip_ids)
+    known = set(items.clip_ids)
     for condition in read_conditions(stimuli):
         seen = {each.video_id: each for each in read_stimuli(stimuli, [condition]) if each.video_id in known}
         if not seen:
             continue
-        if name == "retrieval" and len(seen) < len(known):
+        if task.needs_all and len(seen) < len(known):
             notes.append(f"{condition}: {len(known) - len(seen):,} clips have no stimulus, and a ranking needs all.")
             continue
         vectors = {video_id: describe_stimulus(stimuli, each) for video_id, each in seen.items()}
-        predictions = _predict(scoring, vectors)
+        predictions = _predict(task, scoring, vectors)
         columns[SEEING][condition], found = score_predictions(task, scoring, predictions, metric, condition)
         notes += [f"{condition}: {note}" for note in found]
     if not columns[SEEING]:
         raise VttdataError(f"{stimuli}: holds no stimulus of the items of {items.config}/{items.split}.")
-    right = _blind_right(items, notes)
+    right = None
+    try:
+        right = task.solve_blindly(items)
+    except VttdataError as error:
+        notes.append(f"The blind ensemble did not try these items: {error}")
     if right is not None:
         columns[f"blind-{ENSEMBLE}"] = {"text": ScoreColumn(ColumnScores.from_means(right), np.arange(len(right)))}
     return report_conditions(scoring, columns, metric, settings, [*items.notes, *notes])
@@ -138,88 +132,47 @@ def _small_pictures(files: Sequence[Path]) -> Iterator[npt.NDArray[np.uint8]]:
                 yield shrink(av.VideoFrame.from_ndarray(np.asarray(image.convert("RGB")), "rgb24"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """Texts of an item of which one is right: the numbers of the texts, that of the clip, and its fold."""
+class _Trial(NamedTuple):
+    """Choice of an observer between texts about a clip, and the fold that it is tried in."""
 
-    texts: Sequence[int]
-    right: int
+    choice: TextChoice
     clip: int
     fold: int
 
 
-def _predict(scoring: Scoring, vectors: Mapping[str, Floats]) -> Any:
+def _predict(task: ObservedTask[ItemsT], scoring: Scoring[ItemsT], vectors: Mapping[str, Floats]) -> Any:
     """Return predictions from what is seen of each clip, in the form that the task scores; None of other clips."""
     items = scoring.items
-    clips = {video_id: number for number, video_id in enumerate(vectors)}
-    present = [index for index, video_id in enumerate(items.clip_ids) if video_id in clips]
+    clips, clip_ids = {video_id: number for number, video_id in enumerate(vectors)}, items.clip_ids
+    present = [index for index, video_id in enumerate(clip_ids) if video_id in clips]
     fold_of = np.array(assign_folds(items.source_ids))[items.sources]
-    texts, choices = _list_choices(
-        scoring, [(index, clips[items.clip_ids[index]], fold_of[index]) for index in present]
-    )
+    texts, choices = task.list_choices(scoring, present)
+    trials = [
+        _Trial(choice, clips[clip_ids[index]], fold_of[index]) for index, choice in zip(present, choices, strict=True)
+    ]
     seen = np.array(list(vectors.values()))
     deviation = seen.std(axis=0)
     seen = _SCALE * (seen - seen.mean(axis=0)) / np.where(deviation > 1e-9, deviation, 1) * (deviation > 1e-9)
     shown = np.column_stack([np.ones(len(seen)), seen])
     words = sparse_matrix(dict.fromkeys(text, 1.0) for text in texts)
-    scores = _score_choices(words, shown, choices)
-    if scoring.task == "retrieval":
-        matrix = np.column_stack(scores)
-        return RetrievalPredictions(SEEING, Similarity(matrix, items.ids, items.ids))
-    found: list[Any] = [None] * len(items.ids)
-    for index, choice, values in zip(present, choices, scores, strict=True):
-        of_texts = values[list(choice.texts)].round(9)
-        best = np.flatnonzero(of_texts == of_texts.max()).tolist()
-        pair = float(of_texts[0]), float(of_texts[-1])
-        found[index] = pair if scoring.task == "foils" else Answer(frozenset(best), 1 / len(best))
-    return Matched(found, scoring.complete)
+    scores = _score_choices(words, shown, trials)
+    if not task.needs_all:
+        scores = [values[list(choice.texts)].round(9) for choice, values in zip(choices, scores, strict=True)]
+    return task.observe(scoring, dict(zip(present, scores, strict=True)))
 
 
-def _list_choices(scoring: Scoring, present: Sequence[tuple[int, int, int]]) -> tuple[list[list[str]], list[_Choice]]:
-    """Return the words of texts, and the choices between them, of items given by their index, clip and fold."""
-    items, texts, choices = scoring.items, list[list[str]](), list[_Choice]()
-    if scoring.task == "retrieval":
-        texts = [lower_words(references[0]) for references in items.references]
-        for index, clip, fold in present:
-            others = [other for other, _, _ in present if items.sources[other] != items.sources[index]]
-            draw = scoring.setting.draw(items.ids[index], "other captions")
-            drawn = draw.sample(others, min(_OTHER_CAPTIONS, len(others)))
-            choices.append(_Choice([index, *drawn], 0, clip, fold))
-        return texts, choices
-    for index, clip, fold in present:
-        first = len(texts)
-        if scoring.task == "foils":
-            texts += [lower_words(" ".join(side)) for side in (items.truths[index], items.foils[index])]
-            right = 0
-        else:
-            asked = items.questions[index]
-            texts += _option_words(asked)
-            right = asked.answer
-        choices.append(_Choice(range(first, len(texts)), right, clip, fold))
-    return texts, choices
-
-
-def _option_words(asked: Asked) -> Iterator[list[str]]:
-    """Yield the words of each option; those of yes and no are the words of the question, apart for both."""
-    question = lower_words(asked.question)
-    for option in asked.choices.options:
-        words = lower_words(option)
-        yield [f"{word} {option.lower()}" for word in question] if asked.is_yes_no else words
-
-
-def _score_choices(words: sparse.csr_matrix, shown: Floats, choices: Sequence[_Choice]) -> list[Floats]:
-    """Return the scores of all texts for the clip of each choice, by what was learned from choices of other folds."""
+def _score_choices(words: sparse.csr_matrix, shown: Floats, trials: Sequence[_Trial]) -> list[Floats]:
+    """Return the scores of all texts for the clip of each trial, by what was learned from trials of other folds."""
     from scipy import sparse
 
-    texts: Integers = np.array([text for choice in choices for text in choice.texts], dtype=np.int64)
-    sizes = np.array([len(choice.texts) for choice in choices])
-    clips, folds, right = (
-        np.array([getattr(choice, name) for choice in choices]) for name in ("clip", "fold", "right")
-    )
-    owners = np.repeat(np.arange(len(choices)), sizes)
+    texts: Integers = np.array([text for trial in trials for text in trial.choice.texts], dtype=np.int64)
+    sizes = np.array([len(trial.choice.texts) for trial in trials])
+    right = np.array([trial.choice.right for trial in trials])
+    clips, folds = (np.array([getattr(trial, name) for trial in trials]) for name in ("clip", "fold"))
+    owners = np.repeat(np.arange(len(trials)), sizes)
     seen = shown[clips[owners]]
     products = sparse.hstack([words[texts].multiply(column[:, None]).tocsr() for column in seen.T], format="csr")
-    found: list[Floats] = [np.zeros(words.shape[0])] * len(choices)
+    found: list[Floats] = [np.zeros(words.shape[0])] * len(trials)
     for fold in np.unique(folds):
         learned = folds != fold
         if learned.any():
@@ -236,29 +189,3 @@ def assign_folds(source_ids: Sequence[str]) -> list[int]:
     ranked = sorted(source_ids, key=digest)
     fold_of = {name: rank % _FOLDS for rank, name in enumerate(ranked)}
     return [fold_of[name] for name in source_ids]
-
-
-def _blind_right(items: Items, notes: list[str]) -> Floats | None:
-    """Return how far the ensemble of blind attackers is right on each item, 0..1; None where it cannot try them."""
-    try:
-        if items.questions:
-            questions = [
-                MultipleChoice(
-                    asked.question, tuple(asked.choices.options), asked.answer, items.source_ids[source], group
-                )
-                for asked, source, group in zip(items.questions, items.sources, items.belongs_to, strict=True)
-            ]
-            return np.array(find_floor(audit_questions(questions)).right)
-        if not items.truths:
-            return None
-        pairs = [
-            TextPair(" ".join(true), " ".join(foil), video)
-            for true, foil, video in zip(items.truths, items.foils, items.clip_ids, strict=True)
-        ]
-        check_pairs(pairs)
-        choices, answers = arrange_pairs(pairs)
-        trial = try_attackers(load_attackers(), choices, answers)
-        return answer_choices(trial.scores[ENSEMBLE], choices.starts, answers)
-    except VttdataError as error:
-        notes.append(f"The blind ensemble did not try these items: {error}")
-        return None

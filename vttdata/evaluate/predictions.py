@@ -61,7 +61,7 @@ _PAIRS = Columns(
     (("foil_id", "video_id"), ("true_score", "preferred")),
     ("true_score", "foil_score"),
 )
-_PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
+PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
 _MAX_JSON_BYTES = 2**30
 # What NumPy and zipfile raise for files that are damaged, encrypted or of another kind.
 _NOT_NUMPY = (*ZIP_ERRORS, MemoryError)
@@ -290,16 +290,16 @@ def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
     for line, row in read_harness_log(path) if is_harness_log(path) else read_table(path, _PAIRS):
         name = str(_cell(path, line, row, ("foil_id", "video_id")))
         stated = str(row.get("preferred") or "").strip().lower()
-        if "preferred" in row and stated not in _PREFERENCES:
+        if "preferred" in row and stated not in PREFERENCES:
             raise VttdataError(f"{path}:{line}: 'preferred' is {stated[:40]!a}, not true, foil or tie.")
         if "preferred" in row and row.get("true_score") is None and row.get("foil_score") is None:
-            yield name, _PREFERENCES[stated]
+            yield name, PREFERENCES[stated]
             continue
         true, foil = (
             read_number(path, line, column, _cell(path, line, row, (column,)))
             for column in ("true_score", "foil_score")
         )
-        if stated and _PREFERENCES[stated] != (float(true > foil), float(foil > true)):
+        if stated and PREFERENCES[stated] != (float(true > foil), float(foil > true)):
             raise VttdataError(
                 f"{path}:{line}: 'preferred' is {stated}, but the scores are {true:g} for the true text and {foil:g} "
                 "for the foil; leave out the column that is not meant."

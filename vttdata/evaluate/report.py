@@ -19,6 +19,7 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.tombstones import ITEM, VIDEO, Tombstones
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import ItemCounts
 from vttdata.evaluate.stored_items import ITEMS, item_lines
 from vttdata.files.output_file import write_whole
@@ -113,6 +114,7 @@ class Evaluation(Result):
         items: counts of expected, scored, missing, unknown and duplicated predictions; in retrieval of queries, of
             which those whose video has no column are missing too.
         scores: column -> scores.
+        item_set: what was predicted for.
         against: column -> difference to the other system; empty without one.
         groups: ``category`` or ``length`` -> group -> column -> score.
         human: column -> score of the human captions, each against the others of its clip, and of the system against
@@ -124,8 +126,6 @@ class Evaluation(Result):
         not_understood: id of a question -> answer that no rule understood, which counts as wrong.
         findings: sentences on what a reader of the scores should know.
         columns: values of all items, for further analysis.
-        item_ids: ids of the items.
-        item_sources: source of each item.
     """
 
     dataset: str
@@ -136,6 +136,7 @@ class Evaluation(Result):
     signature: str
     items: ItemCounts
     scores: Mapping[str, MetricScores]
+    item_set: Items = field(repr=False)
     against: Mapping[str, Difference] = field(default_factory=dict)
     groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
     human: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
@@ -146,8 +147,6 @@ class Evaluation(Result):
     not_understood: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)
-    item_ids: Sequence[str] = field(default=(), repr=False)
-    item_sources: Sequence[str] = field(default=(), repr=False)
 
     def as_json(self) -> JsonObject:
         """Return plain values under the names of fields that hold any, without those of single items; NaN is None."""
@@ -235,7 +234,7 @@ class Evaluation(Result):
             replace_report(folder, EVALUATION, self.as_json()) as partial,
             (partial / ITEMS).open("w", encoding="utf-8", newline="\n") as stream,
         ):
-            stream.writelines(item_lines(self.columns, self.item_ids, self.item_sources))
+            stream.writelines(item_lines(self.columns, self.item_set))
 
 
 def report_folder(what: str, report: str, *others: str) -> FolderKind:

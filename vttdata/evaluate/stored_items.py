@@ -6,7 +6,7 @@ A row has what its column is scored from, so that the score of every selection o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items
 from vttdata.files.tables import Columns, read_table
 from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Floats
@@ -42,13 +43,14 @@ class StoredColumn:
         return ColumnScores(values, statistics, like.scores.formula) if is_same else None
 
 
-def item_lines(columns: Mapping[str, ScoreColumn], item_ids: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
-    """Yield a line of JSON for each row of each column; `sources` are those of the items."""
+def item_lines(columns: Mapping[str, ScoreColumn], items: Items) -> Iterator[str]:
+    """Yield a line of JSON for each row of each column."""
+    sources = [items.source_ids[source] for source in items.sources.tolist()]
     for name, column in columns.items():
         scores = column.scores
         for row, item in enumerate(column.items.tolist()):
             value = float(scores.items[row])
-            content: JsonObject = {"item": item_ids[item]}
+            content: JsonObject = {"item": items.ids[item]}
             content |= {"query": column.queries[row]} if column.queries is not None else {}
             content |= {"metric": name, "value": value, "source": sources[item]}
             if isinstance(scores, ColumnScores) and (statistics := scores.statistics[row].tolist()) != [value]:

@@ -63,9 +63,9 @@ def find_shared_items(
     files = read_layout(folder, needs=None).files
     if "clips" not in files:
         raise VttdataError(f"{folder}: says nothing of sources and times, so scores cannot be given apart.")
-    video_ids = items.video_ids
+    video_ids = items.clip_ids
     # Of a protocol file the clips are in any split of the dataset.
-    tested_files = files.get(_clip_config(items), {}).get(items.split) or list(chain(*files["clips"].values()))
+    tested_files = files.get(items.clip_config, {}).get(items.split) or list(chain(*files["clips"].values()))
     tested = _read_clips(tested_files)
     tested = tested.filter(pa.array(np.isin(tested.column("video_id").to_pylist(), video_ids)))
     # Official files may list a clip twice; its first row counts.
@@ -82,20 +82,15 @@ def find_shared_items(
     if "near_duplicate" not in leaks:
         findings.append("Near-duplicates of training were not judged, since no source has a fingerprint.")
     leaked = np.logical_or.reduce(list(leaks.values()))
-    if items.references:
+    if items.captions:
         texts = frozenset(chain.from_iterable(part.captions for part in parts))
-        leaks["caption"] = np.array([any(text in texts for text in references) for references in items.references])
+        leaks["caption"] = np.array([any(text in texts for text in references) for references in items.captions])
     return {**leaks, "leaked": leaked, "clean": ~leaked}, findings
-
-
-def _clip_config(items: Items) -> str:
-    """Return the configuration of the clips that items are, or that they are about."""
-    return "clips" if items.questions or items.queries else items.config
 
 
 def _read_training(files: Files, items: Items, name: str, findings: list[str]) -> _Training:
     """Read what one entry of the training stands for, and add to the findings."""
-    own = _clip_config(items)
+    own = items.clip_config
     config = own if name in files.get(own, {}) else "clips"
     is_split = name in files.get(config, {})
     is_list = not is_split and Path(name).is_file()

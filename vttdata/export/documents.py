@@ -9,18 +9,22 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
-from vttdata.errors import VttdataError, list_choices
+from vttdata.dataset.questions import StoredQuestion
+from vttdata.errors import VttdataError
 from vttdata.export.files import as_json, text_file
 from vttdata.export.format import ExportRequest
 from vttdata.export.reader import DatasetReader
 from vttdata.ids import digest
 from vttdata.json_types import JsonObject, Row
 from vttdata.records import to_row
-from vttdata.text.questions import YES_NO, fold_text, letters
+from vttdata.text.questions import find_shared_types, letters
 
 CAPTION_PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
 _LETTER_PROMPT = "Answer with the letter of the right option only."
@@ -52,14 +56,68 @@ class HarnessTask:
     condition: str | None = None
 
     @property
+    def documents(self) -> type[HarnessDocument]:
+        """What is asked about one item."""
+        return DOCUMENTS[self.kind]
+
+    @property
     def evaluate_options(self) -> str:
         """Options with which ``vttdata evaluate`` scores the same items."""
         return f"--task {self.kind} --config {self.config} --split {self.split}"
 
 
+class HarnessDocument(ABC):
+    """What is asked about one item, and what is right; its fields are what harnesses read.
+
+    Attributes:
+        id_column: field that has the id of the item.
+        tables: of a dataset that hold the items; none for those of any other configuration, which has clips.
+        nothing: sentence for a split, ``{}``, without items.
+    """
+
+    __slots__ = ()
+
+    id_column: ClassVar[str]
+    tables: ClassVar[Sequence[str]] = ()
+    nothing: ClassVar[str] = "no item is in '{}'"
+
+    video_id: str
+    video: str | None
+    url: str | None
+    prompt: str
+
+    @property
+    def name(self) -> str:
+        """Id of the item."""
+        return str(getattr(self, self.id_column))
+
+    @property
+    def shown_options(self) -> Sequence[str]:
+        """Options to choose from; none where the answer is a text."""
+        return getattr(self, "options", ())
+
+    @property
+    @abstractmethod
+    def target(self) -> str:
+        """A right answer: the letter of the option, or a text."""
+
+    @staticmethod
+    @abstractmethod
+    def read(request: ExportRequest, task: HarnessTask) -> Iterator[HarnessDocument]:
+        """Yield the documents of a task in the order of the dataset."""
+
+    @staticmethod
+    def score_columns(documents: Sequence[Any]) -> list[str]:  # noqa: ARG004
+        """Return the columns that vttdata computes in a harness, the first ones first; none where the harness does."""
+        return []
+
+
 @dataclass(frozen=True, slots=True)
-class ClipDocument:
+class ClipDocument(HarnessDocument):
     """Clip with its human captions."""
+
+    id_column: ClassVar[str] = "video_id"
+    nothing: ClassVar[str] = "no clip of '{}' has a human caption"
 
     video_id: str
     video: str | None
@@ -70,40 +128,98 @@ class ClipDocument:
     prompt: str = CAPTION_PROMPT
 
     @property
-    def name(self) -> str:
-        """Id of the item."""
-        return self.video_id
+    def target(self) -> str:
+        """First caption."""
+        return self.captions[0]
+
+    @staticmethod
+    def read(request: ExportRequest, task: HarnessTask) -> Iterator[ClipDocument]:
+        """Yield the clips that have a human caption."""
+        counts = request.counts
+        for clip, references, repeated in request.dataset.references(task.config, task.split, request.folder, counts):
+            counts.left_out += not references and not repeated
+            if references:
+                texts = [reference.text for reference in references]
+                yield ClipDocument(clip["video_id"], clip["video"], clip["url"], clip["start"], clip["end"], texts)
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionDocument:
-    """Question with its options and the index of the right one; `start` and `end` are seconds in the clip."""
+class ChoiceDocument(HarnessDocument):
+    """What has options, of which one is right; `answer` is its index."""
 
-    question_id: str
-    video_id: str
-    video: str | None
-    url: str | None
-    start: float | None
-    end: float | None
-    kind: str
-    question: str
-    options: list[str]
-    labels: list[str]
+    __slots__ = ()
+
+    options: Sequence[str]
     answer: int
-    group: str | None
-    type: str | None
-    blind: float | None
-    prompt: str
 
     @property
-    def name(self) -> str:
-        """Id of the item."""
-        return self.question_id
+    def target(self) -> str:
+        """Letter of the right option."""
+        return letters(self.answer + 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
-class PairDocument:
+class QuestionDocument(StoredQuestion, ChoiceDocument):
+    """Question with its options and the index of the right one; `start` and `end` are seconds in the clip."""
+
+    id_column: ClassVar[str] = "question_id"
+    tables: ClassVar[Sequence[str]] = ("questions",)
+
+    video: str | None = None
+    url: str | None = None
+    prompt: str = ""
+
+    @staticmethod
+    def read(request: ExportRequest, task: HarnessTask) -> Iterator[QuestionDocument]:
+        """Yield the questions, of one kind where the configuration names it."""
+        clips = _clips_by_id(request.dataset)
+        for asked in request.dataset.questions(task.config, task.split)[1]:
+            lines = [asked.question, _YES_NO_PROMPT]
+            if not asked.is_yes_no:
+                lines[1:] = [*letter_options(asked.options), _LETTER_PROMPT]
+            row = to_row(asked) | clips.get(asked.video_id, {}) | {"prompt": "\n".join(lines)}
+            yield QuestionDocument.of_row(row)
+
+    @staticmethod
+    def score_columns(documents: Sequence[QuestionDocument]) -> list[str]:
+        """Return those that say what is right, then chance, and what is reached blind."""
+        kinds = dict.fromkeys(document.kind for document in documents)
+        yes_no = {document.options[document.answer].casefold() for document in documents if document.is_yes_no}
+        has_blind = any(document.blind is not None for document in documents)
+        return [
+            "accuracy",
+            *(f"accuracy/{kind}" for kind in kinds if len(kinds) > 1),
+            *(["balanced-accuracy"] if len(yes_no) > 1 else []),
+            *(["yes-share"] if yes_no else []),
+            *_group_columns(documents),
+            "chance",
+            *(["blind", "gain-over-blind"] if has_blind else []),
+        ]
+
+
+def _group_columns(documents: Sequence[QuestionDocument]) -> list[str]:
+    members: dict[str, list[QuestionDocument]] = defaultdict(list)
+    for document in documents:
+        if document.group is not None:
+            members[document.group].append(document)
+    groups = [group for group in members.values() if len(group) > 1]
+    if not groups:
+        return []
+    types = find_shared_types([document.type for document in group] for group in groups)
+    has_blind = any(all(document.blind is not None for document in group) for group in groups)
+    return [
+        "group-accuracy",
+        *(f"group-accuracy/{name}" for name in types),
+        "group-prefix",
+        *(["group-blind", "group-gain-over-blind"] if has_blind else []),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PairDocument(ChoiceDocument):
     """True text and foil as the options of a question; `answer` is the index of the true one."""
+
+    id_column: ClassVar[str] = "foil_id"
+    tables: ClassVar[Sequence[str]] = ("foils", "paragraphs")
 
     foil_id: str
     video_id: str
@@ -113,19 +229,31 @@ class PairDocument:
     answer: int
     prompt: str
 
-    @property
-    def name(self) -> str:
-        """Id of the item."""
-        return self.foil_id
+    @staticmethod
+    def read(request: ExportRequest, task: HarnessTask) -> Iterator[PairDocument]:
+        """Yield the pairs, whose texts are in an order that is drawn for each."""
+        clips = _clips_by_id(request.dataset)
+        for pair in request.dataset.pairs(task.config, task.split):
+            # Neither place is right more often, whatever the order of the pairs.
+            answer = int(digest(["order of a pair", pair.name])[:8], 16) % 2
+            texts = [" ".join(pair.true), " ".join(pair.foil)]
+            options = texts[::-1] if answer else texts
+            prompt = "\n".join([_PAIR_QUESTION, *letter_options(options), _LETTER_PROMPT])
+            clip = clips.get(video_id := pair.row["video_id"], {})
+            yield PairDocument(pair.name, video_id, clip.get("video"), clip.get("url"), options, answer, prompt)
+
+    @staticmethod
+    def score_columns(documents: Sequence[PairDocument]) -> list[str]:  # noqa: ARG004
+        """Return the accuracy in which a tie is wrong, and that in which it counts half."""
+        return ["accuracy", "accuracy-half"]
 
 
-Document = ClipDocument | QuestionDocument | PairDocument
-DOCUMENTS: Mapping[str, type[Document]] = {
-    "captioning": ClipDocument,
-    "questions": QuestionDocument,
+DOCUMENTS: Mapping[str, type[HarnessDocument]] = {
     "foils": PairDocument,
+    "questions": QuestionDocument,
+    "captioning": ClipDocument,
 }
-"""Kind of a task -> its documents."""
+"""Kind of a task -> its documents; by default those of the first kind whose table a dataset has."""
 
 
 def choose_task(request: ExportRequest) -> HarnessTask:
@@ -135,77 +263,44 @@ def choose_task(request: ExportRequest) -> HarnessTask:
         VttdataError: if there is no such configuration or split, or its items are none of these.
     """
     dataset = request.dataset
-    config = request.config or next((name for name in ("foils", "questions") if name in dataset.configs), "clips")
-    table, _, kind = config.partition("/")
-    if table == "questions":
-        _require_kind(dataset, table, kind)
-        task = "questions"
-    elif config in ("foils", "paragraphs"):
-        task = "foils"
-    else:
+    defaults = [*(each.tables[0] for each in DOCUMENTS.values() if each.tables), "clips"]
+    config = request.config or next(name for name in defaults if name in dataset.configs or name == defaults[-1])
+    table = config.partition("/")[0]
+    kind, documents = next((kind, each) for kind, each in DOCUMENTS.items() if table in each.tables or not each.tables)
+    if not documents.tables:
         dataset.require_captions(config)
-        task = "captioning"
-    split = dataset.single_split(table if task == "questions" else config, request.split)
-    default = config in ("clips", "foils", "questions")
+    split = dataset.single_split(table if documents.tables else config, request.split)
     condition = request.stimuli.condition if request.stimuli is not None else None
-    parts = [dataset.name.rpartition("/")[2], *([] if default else [config]), split]
+    parts = [dataset.name.rpartition("/")[2], *([] if config in defaults else [config]), split]
     parts += [] if condition is None else [condition]
     name = "vttdata_" + re.sub(r"\W", "_", "_".join(parts), flags=re.ASCII).lower()
     if len(name) > _MAX_NAME:
         # The name is that of a file too; the digest tells tasks apart whose names begin alike.
         name = f"{name[:_MAX_NAME]}_{digest(parts)[:8]}"
-    return HarnessTask(name, task, dataset.name, dataset.version, config, split, condition=condition)
+    return HarnessTask(name, kind, dataset.name, dataset.version, config, split, condition=condition)
 
 
-def _require_kind(dataset: DatasetReader, table: str, kind: str) -> None:
-    kinds = dict.fromkeys(
-        row["kind"] for split in dataset.splits(table) for row in dataset.rows(table, split, ["kind"])
-    )
-    if kind and kind not in kinds:
-        raise VttdataError(
-            f"{dataset.folder}: no question is of the kind {kind!a}; choose from {list_choices(kind, kinds)}."
-        )
-
-
-def read_documents(request: ExportRequest, task: HarnessTask) -> Iterator[Document]:
+def read_documents(request: ExportRequest, task: HarnessTask) -> Iterator[HarnessDocument]:
     """Yield the documents of a task in the order of the dataset.
 
     Clips without a human caption, and clips of which nothing is shown in the condition of the export, have none.
 
     Raises:
-        VttdataError: if nothing is shown of any clip.
+        VttdataError: if there are none, or nothing is shown of any clip.
     """
-    stimuli = request.stimuli
-    documents = _read_all(request, task)
-    if stimuli is None:
-        yield from documents
-        return
-    shown = False
-    for document in documents:
-        if document.video_id in stimuli.video_ids:
+    stimuli, is_empty, shown = request.stimuli, True, False
+    for document in task.documents.read(request, task):
+        is_empty = False
+        if stimuli is None or document.video_id in stimuli.video_ids:
             shown = True
             yield document
-    if not shown:
+    if stimuli is not None and not shown:
         raise VttdataError(
             f"Stimuli of '{stimuli.condition}' show no clip of {task.config}/{task.split} of {request.dataset.name}."
         )
-
-
-def _read_all(request: ExportRequest, task: HarnessTask) -> Iterator[Document]:
-    if task.kind == "captioning":
-        for clip, references, _ in request.dataset.references(task.config, task.split, request.folder, request.counts):
-            if references:
-                texts = [reference.text for reference in references]
-                yield ClipDocument(clip["video_id"], clip["video"], clip["url"], clip["start"], clip["end"], texts)
-        return
-    clips = _clips_by_id(request.dataset)
-    if task.kind == "foils":
-        yield from _pair_documents(request.dataset, task, clips)
-    else:
-        table, _, kind = task.config.partition("/")
-        for row in request.dataset.rows(table, task.split):
-            if kind in ("", row["kind"]):
-                yield _question_document(row, clips.get(row["video_id"], {}))
+    if is_empty:
+        nothing = task.documents.nothing.format(task.split)
+        raise VttdataError(f"{request.dataset.folder}: {nothing}, so nothing can be scored.")
 
 
 def _clips_by_id(dataset: DatasetReader) -> Mapping[str, Row]:
@@ -215,42 +310,18 @@ def _clips_by_id(dataset: DatasetReader) -> Mapping[str, Row]:
     return {row["video_id"]: row for split in splits for row in dataset.rows("clips", split, columns)}
 
 
-def _question_document(row: Row, clip: Row) -> QuestionDocument:
-    options = row["options"]
-    if sorted(map(fold_text, options)) == sorted(YES_NO):
-        prompt = f"{row['question']}\n{_YES_NO_PROMPT}"
-    else:
-        prompt = "\n".join([row["question"], *letter_options(options), _LETTER_PROMPT])
-    names = {field.name for field in dataclasses.fields(QuestionDocument)} & row.keys()
-    return QuestionDocument(
-        **{name: row[name] for name in names}, video=clip.get("video"), url=clip.get("url"), prompt=prompt
-    )
-
-
-def _pair_documents(dataset: DatasetReader, task: HarnessTask, clips: Mapping[str, Row]) -> Iterator[PairDocument]:
-    texts = ("caption", "foil") if task.config == "foils" else ("captions", "foils")
-    for name, row in dataset.pairs(task.config, task.split):
-        true, foil = (" ".join(row[text]) if isinstance(row[text], list) else row[text] for text in texts)
-        # Neither place is right more often, whatever the order of the pairs.
-        answer = int(digest(["order of a pair", name])[:8], 16) % 2
-        options = [foil, true] if answer else [true, foil]
-        prompt = "\n".join([_PAIR_QUESTION, *letter_options(options), _LETTER_PROMPT])
-        clip = clips.get(row["video_id"], {})
-        yield PairDocument(name, row["video_id"], clip.get("video"), clip.get("url"), options, answer, prompt)
-
-
 def letter_options(options: Sequence[str]) -> list[str]:
     """Return options as lines with their letters, ``A. text``."""
     return [f"{letter}. {text}" for letter, text in zip(letters(len(options)), options, strict=True)]
 
 
-def write_documents(request: ExportRequest, task: HarnessTask) -> list[Document]:
+def write_documents(request: ExportRequest, task: HarnessTask) -> list[HarnessDocument]:
     """Write documents as JSON lines, and the task beside them.
 
     Raises:
         VttdataError: if there is nothing to ask.
     """
-    documents = list(require_documents(request, task, read_documents(request, task)))
+    documents = list(read_documents(request, task))
     with text_file(request.folder / DOCUMENTS_FILE) as stream:
         stream.writelines(as_json(to_row(document)) + "\n" for document in documents)
     write_task(request, task)
@@ -262,30 +333,6 @@ def write_task(request: ExportRequest, task: HarnessTask) -> None:
     languages = [language for language in request.counts.languages if language != "unknown"]
     with text_file(request.folder / TASK_FILE) as stream:
         stream.write(json.dumps(to_row(dataclasses.replace(task, languages=languages)), indent=1) + "\n")
-
-
-def require_documents(request: ExportRequest, task: HarnessTask, documents: Iterable[Document]) -> Iterator[Document]:
-    """Yield documents, of which there must be some.
-
-    Raises:
-        VttdataError: if there are none.
-    """
-    is_empty = True
-    for document in documents:
-        is_empty = False
-        yield document
-    if is_empty:
-        found = "clip of '{}' has a human caption" if task.kind == "captioning" else "item is in '{}'"
-        raise VttdataError(f"{request.dataset.folder}: no {found.format(task.split)}, so nothing can be scored.")
-
-
-def left_out_notes(request: ExportRequest, task: HarnessTask, documents: int) -> list[str]:
-    """Return a sentence on the clips of a split without a human caption."""
-    if task.kind != "captioning":
-        return []
-    ids = {row["video_id"] for row in request.dataset.rows(task.config, task.split, ["video_id"])}
-    left_out = len(ids) - documents
-    return [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
 
 
 def load_exported_task(folder: Path) -> HarnessTask:

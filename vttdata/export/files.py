@@ -107,8 +107,10 @@ def write_checksums(folder: Path, about: Mapping[str, object]) -> None:
 
 
 def read_checksums(folder: Path) -> tuple[JsonObject, dict[str, str]]:
-    """Return what an export is of, which one of an earlier version does not say, and name -> SHA-256 of its files."""
+    """Return what an export is of, and name -> SHA-256 of its files; nothing where the list is not of an export."""
     text = (folder / CHECKSUMS).read_text(encoding="utf-8")
     found = re.match(re.escape(_ABOUT) + r"(\{.*\})\n", text)
+    if found is None:
+        return {}, {}
     digests = re.findall(r"^([0-9a-f]{64})  (.+)$", text, re.MULTILINE)
-    return json.loads(found[1]) if found else {}, {name: sha256 for sha256, name in digests}
+    return json.loads(found[1]), {name: sha256 for sha256, name in digests}

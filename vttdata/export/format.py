@@ -6,7 +6,7 @@ the first line of its docstring describes it. `vttdata.export.formats` finds suc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -79,7 +79,7 @@ class Written(NamedTuple):
     """
 
     usage: str
-    notes: list[str]
+    notes: Sequence[str] = ()
     front_matter: str = ""
 
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet, without_nan
+from vttdata.dataset.questions import StoredQuestion, is_answerable
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError, list_choices
 from vttdata.ids import is_safe_id
@@ -74,16 +75,45 @@ class ClipReferences(NamedTuple):
     repeated: bool
 
 
+class PairRow(NamedTuple):
+    """Pair of a true text and a foil: its id, its row, and the columns of the two texts."""
+
+    name: str
+    row: Row
+    true_column: str
+    foil_column: str
+
+    @property
+    def true(self) -> list[str]:
+        """Captions of the true text."""
+        return self._captions(self.true_column)
+
+    @property
+    def foil(self) -> list[str]:
+        """Captions of the foil."""
+        return self._captions(self.foil_column)
+
+    def _captions(self, column: str) -> list[str]:
+        text = self.row[column]
+        return text if isinstance(text, list) else [text]
+
+
 @dataclass(slots=True)
 class CaptionCounts:
-    """Counts of the captions that were read: those by systems, and human ones by language."""
+    """Counts of the captions that were read, by systems and human ones by language, and of clips without human ones.
+
+    `left_out` is counted by those who leave such clips out.
+    """
 
     by_systems: int = 0
+    left_out: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> list[str]:
         """Return sentences on what a reader of the export should know."""
         notes = []
+        if self.left_out:
+            notes.append(f"Clips without a human caption, which are left out: {self.left_out:,}.")
         if self.by_systems:
             notes.append(
                 f"Left out are captions that systems wrote, since references come from people: {self.by_systems:,}."
@@ -195,18 +225,40 @@ class DatasetReader:
             raise VttdataError(f"{self.folder}: choose a split with --split; '{config}' has {', '.join(names)}.")
         return "test" if len(names) > 1 else names[0]
 
-    def pairs(self, config: str, split: str) -> Iterator[tuple[str, Row]]:
-        """Yield the id and the row of each pair of texts of a set of foils; `config` is ``foils`` or ``paragraphs``.
+    def pairs(self, config: str, split: str) -> Iterator[PairRow]:
+        """Yield each pair of texts of a set of foils; `config` is ``foils`` or ``paragraphs``.
 
         The id of a paragraph is its ``video_id``, followed by ``:`` and the annotator where a video has several.
         """
         if config == "foils":
-            yield from ((row["foil_id"], row) for row in self.rows(config, split))
+            yield from (PairRow(row["foil_id"], row, "caption", "foil") for row in self.rows(config, split))
             return
         paragraphs = Counter(row["video_id"] for row in self.rows(config, split, ["video_id"]))
         for row in self.rows(config, split):
             video_id = row["video_id"]
-            yield f"{video_id}:{row['annotator']}" if paragraphs[video_id] > 1 else video_id, row
+            name = f"{video_id}:{row['annotator']}" if paragraphs[video_id] > 1 else video_id
+            yield PairRow(name, row, "captions", "foils")
+
+    def questions(self, config: str, split: str | None) -> tuple[str, list[StoredQuestion]]:
+        """Return the split and its questions; `config` is ``questions``, or ``questions/KIND`` for one kind.
+
+        Raises:
+            VttdataError: if there is no such split, no question is of the kind, or one cannot be answered.
+        """
+        table, _, kind = config.partition("/")
+        split = self.single_split(table, split)
+        rows = list(self.rows(table, split))
+        kinds = list(dict.fromkeys(row["kind"] for row in rows))
+        if kind and kind not in kinds:
+            choices = list_choices(kind, kinds)
+            raise VttdataError(f"{self.folder}: no question is of the kind {kind!a}; choose from {choices}.")
+        rows = [row for row in rows if kind in ("", row["kind"])]
+        damaged = next((row["question_id"] for row in rows if not is_answerable(row)), None)
+        if damaged is not None:
+            raise VttdataError(
+                f"{self.folder}: the question {damaged[:80]!a} has no text, no options, or an answer beyond them."
+            )
+        return split, [StoredQuestion.of_row(row) for row in rows]
 
     def count_rows(self, config: str, split: str) -> int:
         """Return the number of rows of a split, from the metadata of its files."""

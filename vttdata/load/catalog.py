@@ -145,16 +145,17 @@ def _describe_hub() -> Iterator[Description]:
     import huggingface_hub
     from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 
-    from vttdata.hub_timeout import limit_hub_waits
+    from vttdata.hub_client import explain_timeout, hub_requests
 
     try:
-        with limit_hub_waits(f"the datasets of {HUB_OWNER}"):
+        with hub_requests(f"the datasets of {HUB_OWNER}"):
             infos = list(huggingface_hub.HfApi().list_datasets(author=HUB_OWNER, full=True))
         for info in infos:
             card: Any = info.card_data
             yield _describe_front_matter(info.id, card.to_dict() if card is not None else {}, on_hub=True)
     except (HTTPError, OSError) as error:
-        raise VttdataError(f"The datasets on the Hub cannot be listed: {str(error).splitlines()[0]}.") from error
+        reason = explain_timeout(error) or str(error).splitlines()[0]
+        raise VttdataError(f"The datasets on the Hub cannot be listed: {reason}.") from error
 
 
 def _describe_front_matter(name: str, front_matter: Mapping[str, Any], **fields: Any) -> Description:

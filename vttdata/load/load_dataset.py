@@ -26,7 +26,7 @@ from vttdata.dataset.front_matter import find_files, read_front_matter, read_inf
 from vttdata.dataset.parquet import check_footers
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError, VttdataWarning
-from vttdata.hub_timeout import limit_hub_waits
+from vttdata.hub_client import hub_requests
 from vttdata.ids import is_dataset_name
 from vttdata.load.evaluation_tables import is_evaluation_table, make_evaluation_table
 from vttdata.load.integrity import (
@@ -125,7 +125,7 @@ def _load_named(reference: str, revision: object, arguments: dict[str, Any], *, 
             raise explain_recipe_name(reference)
         if verify:
             raise VttdataError(f"'{reference}' is not a dataset of vttdata, so there is nothing to verify it with.")
-        with limit_hub_waits(reference):
+        with hub_requests(reference):
             return _load(reference, {"path": reference, "revision": revision, **arguments})
     try:
         if verify:
@@ -197,7 +197,7 @@ load_dataset.__signature__ = _DATASETS_SIGNATURE.replace(  # type: ignore[attr-d
 
 def _load_from_hub(repo_id: str, revision: object, arguments: Mapping[str, Any]) -> Any:
     requested = version_in(revision)
-    with limit_hub_waits(repo_id) as wait:
+    with hub_requests(repo_id):
         failure, version = None, None
         try:
             loaded = _load(repo_id, {"path": repo_id, **arguments, "revision": hub_revision(revision)})
@@ -211,7 +211,7 @@ def _load_from_hub(repo_id: str, revision: object, arguments: Mapping[str, Any])
         if cached is not None:
             return _load(repo_id, cached | {key: value for key, value in arguments.items() if value is not None})
         if failure is not None:
-            raise explain_not_found(repo_id, revision, wait.failure or failure) from failure
+            raise explain_not_found(repo_id, revision, failure) from failure
         # Some versions of `datasets` read another revision from the cache where the Hub lacks the requested one.
         if missing := explain_missing_version(repo_id, revision):
             raise missing

@@ -158,9 +158,9 @@ def download(
     """
     import huggingface_hub
 
-    from vttdata.hub_timeout import limit_hub_waits
+    from vttdata.hub_client import hub_requests
 
-    with limit_hub_waits(repo_id) as wait:
+    with hub_requests(repo_id):
         try:
             folder = huggingface_hub.snapshot_download(
                 repo_id,
@@ -171,7 +171,7 @@ def download(
                 token=token,
             )
         except (OSError, ValueError, huggingface_hub.errors.HTTPError) as error:  # type: ignore[attr-defined]
-            raise explain_not_found(repo_id, revision, wait.failure or error) from error
+            raise explain_not_found(repo_id, revision, error) from error
     return Path(folder)
 
 

@@ -46,7 +46,7 @@ def explain_unknown_part(name: str, error: ValueError, config: object, split: ob
 
 def explain_not_found(name: str, revision: object, error: Exception) -> VttdataError:
     """Return the error for a dataset that is neither built here nor on the Hub, whose client raised `error`."""
-    from vttdata.hub_timeout import hub_timeout_behind
+    from vttdata.hub_client import explain_timeout
 
     if revision is not None and (missing := explain_missing_version(name, revision)):
         return missing
@@ -66,9 +66,9 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
         else f"no local build at {builds_folder() / name} (VTTDATA_HOME)"
     )
     build += "".join(f", and {gone}" for gone in missing_builds() if gone.name == name)
-    timeout = hub_timeout_behind(error)
+    timeout = explain_timeout(error)
     reason = str(error).splitlines()[0].rstrip(".")
-    hub = str(timeout) if timeout is not None else f"the Hub does not have it or cannot be reached ({reason})"
+    hub = timeout or f"the Hub does not have it or cannot be reached ({reason})"
     names = ", ".join(f"{name} {version}" if version else name for name, version in local.items())
     return VttdataError(
         f"There is no dataset '{name}'{requested}: {build}, and {hub}.{hint}"

@@ -132,7 +132,6 @@ class Store:
             raise _opening_error(campaign, error) from error
         try:
             self.connection.executescript(_SETUP)
-            _add_observed(self.connection)
             digests = [digest for (digest,) in self.connection.execute("SELECT digest FROM campaign")]
             if not digests:
                 self.connection.execute("INSERT OR IGNORE INTO campaign VALUES (?)", (campaign.digest,))
@@ -153,10 +152,6 @@ class Store:
         with self._lock:
             copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             self.connection.backup(copy)
-            # The table of an earlier campaign refuses answers whose time nobody measured.
-            copy.execute("ALTER TABLE answers RENAME TO earlier")
-            copy.executescript(_SETUP)
-            copy.executescript("INSERT INTO answers SELECT * FROM earlier; DROP TABLE earlier;")
             self.connection.close()
             self.connection = copy
 
@@ -300,18 +295,6 @@ def answered(campaign: Campaign, answers: list[StoredAnswer]) -> list[Answered]:
 def _as_stored_answer(*row: Any) -> StoredAnswer:
     answer, observed = (None if text is None else json.loads(text) for text in (row[4], row[8]))
     return StoredAnswer._make((*row[:4], answer, *row[5:8], None if observed is None else Observed(**observed)))
-
-
-def _add_observed(connection: sqlite3.Connection) -> None:
-    """Add the column of what pages observe to the table of a campaign that was begun without it."""
-    columns = "SELECT 1 FROM pragma_table_info('answers') WHERE name = 'observed'"
-    if connection.execute(columns).fetchone():
-        return
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        # Another process may have added it in between.
-        if not connection.execute(columns).fetchone():
-            connection.execute("ALTER TABLE answers ADD COLUMN observed TEXT")
 
 
 def _replace_reservation(connection: sqlite3.Connection, worker: str, reservation: Reservation | None) -> None:

@@ -180,8 +180,6 @@ class PartStore(Generic[Out_co]):
     def check(self, key: str) -> list[str]:
         """Compare a finished part with its checksum, and return the keys of its results.
 
-        Parts of earlier versions have neither a checksum nor keys.
-
         Raises:
             ValueError: when it was edited or damaged.
         """
@@ -192,8 +190,7 @@ class PartStore(Generic[Out_co]):
                 last = line
                 if line.startswith(KEY_START):
                     keys.append(line[len(KEY_START) : KEY_END - 1].decode("latin-1"))
-        stated = last.decode("utf-8", "replace")
-        if stated.startswith(_CHECKSUM) and stated != f'{_CHECKSUM}"{checksum.hexdigest()}"}}\n':
+        if last != f'{_CHECKSUM}"{checksum.hexdigest()}"}}\n'.encode():
             raise ValueError(f"{self.path(key)} is not as it was written")
         return keys
 
@@ -224,14 +221,14 @@ class PartStore(Generic[Out_co]):
         """Return the result that a line stores.
 
         Raises:
-            ValueError: when the line was edited or damaged; those of earlier versions have no checksum.
+            ValueError: when the line was edited or damaged.
         """
         content = line.encode() if isinstance(line, str) else line
-        checksum = content[KEY_END : KEY_END + _LINE_CHECKSUM_LENGTH]
-        if checksum.startswith(b', "crc32": ') and checksum.decode("latin-1") != _LINE_CHECKSUM % crc32(
-            content[:KEY_END] + content[KEY_END + _LINE_CHECKSUM_LENGTH :]
-        ):
-            raise ValueError(f"{self.folder}: a result is not as it was written")
+        if content.startswith(KEY_START):
+            end = KEY_END + _LINE_CHECKSUM_LENGTH
+            checksum = _LINE_CHECKSUM % crc32(content[:KEY_END] + content[end:])
+            if content[KEY_END:end] != checksum.encode():
+                raise ValueError(f"{self.folder}: a result is not as it was written")
         try:
             value = json.loads(line)
             outcomes: list[Outcome[Out_co]] = []
@@ -339,7 +336,7 @@ class ItemResults(Generic[Out]):
         for path in [*files, *sorted(self._folder.glob("*.jsonl"))]:
             self._files.append(path)
             for location, line in self._lines(len(self._files) - 1):
-                # Parts of earlier versions have no keys.
+                # The result of all items of a stage has no key.
                 if not line.startswith(KEY_START):
                     continue
                 try:

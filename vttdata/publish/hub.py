@@ -134,7 +134,7 @@ def plan_publication(
             f"'{repo_id}' is not a name on the Hub; use owner/name, each of at most 96 letters, digits, '.', '_' and "
             "'-', with neither '.' nor '-' at its ends, and without '--' and '..'."
         )
-    from vttdata.hub_timeout import limit_hub_waits
+    from vttdata.hub_client import hub_requests
 
     with _build_at_rest(dataset):
         manifest = check_dataset(dataset, allow_incomplete=allow_incomplete)
@@ -147,7 +147,7 @@ def plan_publication(
         if not api.token:
             yield make_plan(dataset, repo_id, None, None, private=private), api
             return
-        with limit_hub_waits(repo_id), tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
+        with hub_requests(repo_id), tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
             with _explain_errors(repo_id, api):
                 remote = read_remote(api, repo_id)
                 if remote is not None and private and not remote.private:

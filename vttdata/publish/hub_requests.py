@@ -162,11 +162,11 @@ def explain_error(error: BaseException, repo_id: str, token: str) -> VttdataErro
     """
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
 
-    from vttdata.hub_timeout import hub_timeout_behind
+    from vttdata.hub_client import explain_timeout
 
     error = _unwrap(error)
-    timeout = hub_timeout_behind(error)
-    if isinstance(error, OfflineModeIsEnabled) and timeout is None:
+    timeout = explain_timeout(error)
+    if isinstance(error, OfflineModeIsEnabled):
         return VttdataError("The Hub cannot be used, since HF_HUB_OFFLINE is set.")
     if timeout is not None:
         return HaltError(

@@ -20,7 +20,6 @@ from vttdata.dataset.front_matter import read_front_matter, read_infos, read_ver
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet
-from vttdata.dataset.provenance import PROVENANCE, read_provenance
 from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import LeakError, VttdataError
 from vttdata.files.reading import read_description
@@ -95,12 +94,9 @@ def _check_licence(dataset: Path) -> None:
     licence = front_matter.get("license_name") if licence == "other" else licence
     if str(licence if licence is not None else "").strip().lower() not in _NO_LICENCE:
         return
-    advice = build_again("licence", "cc-by-4.0")
-    if (dataset / PROVENANCE).is_file() and (command := read_provenance(dataset).command) != "build":
-        advice = f"vttdata {command} ... --licence cc-by-4.0"
     raise VttdataError(
         f"{dataset}: has no licence, so nobody may use it; state the terms of its annotations, such as cc-by-4.0: "
-        f"{advice}."
+        f"{build_again('licence', 'cc-by-4.0')}."
     )
 
 

@@ -12,8 +12,7 @@ from PIL import Image
 from vttdata.conditions import CONDITIONS, Stimulus
 from vttdata.dataset.stimuli import read_stimuli
 from vttdata.errors import MediaError
-from vttdata.evaluate.conditions import ConditionsReport, table_of
-from vttdata.evaluate.task import load_evaluation_task
+from vttdata.evaluate.conditions import ConditionsReport
 from vttdata.ids import digest
 from vttdata.media.pictures import sample_frames
 from vttdata.report.page import PageSection, Tile, format_number, render_page
@@ -23,11 +22,11 @@ _ITEMS_SHOWN, _TEXTS_SHOWN, _FRAMES_SHOWN, _INDICES_SHOWN = 16, 6, 4, 12
 _WIDTH, _HEIGHT = 120, 68
 
 
-def conditions_page(report: ConditionsReport, folder: Path, stimuli: Path | None) -> str:
-    """Return the page of scores by condition; texts come from the folder of the dataset, pictures from the stimuli."""
+def conditions_page(report: ConditionsReport, stimuli: Path | None) -> str:
+    """Return the page of scores by condition; pictures come from the stimuli."""
     return render_page(
         f"{report.dataset} {report.version}",
-        [*render_sections(report.sections()), _disagreeing_items(report, folder, stimuli)],
+        [*render_sections(report.sections()), _disagreeing_items(report, stimuli)],
         kicker="Evaluation by condition",
         lead=f"{report.task} on {report.config}/{report.split}, {report.metric}",
         tiles=[
@@ -40,7 +39,7 @@ def conditions_page(report: ConditionsReport, folder: Path, stimuli: Path | None
     )
 
 
-def _disagreeing_items(report: ConditionsReport, folder: Path, stimuli: Path | None) -> PageSection:
+def _disagreeing_items(report: ConditionsReport, stimuli: Path | None) -> PageSection:
     """Return the section of the items on which the scores of conditions differ most, by a hash among equals."""
     items, values = report.items, _values_by_item(report)
     spread = {
@@ -49,7 +48,7 @@ def _disagreeing_items(report: ConditionsReport, folder: Path, stimuli: Path | N
     }
     disagreeing = [index for index, difference in spread.items() if difference > 0]
     shown = sorted(disagreeing, key=lambda index: (-spread[index], digest(items.ids[index])))[:_ITEMS_SHOWN]
-    texts = load_evaluation_task(report.task).read_texts(folder, table_of(items), {items.ids[index] for index in shown})
+    texts = {items.ids[index]: items.texts_of(index) for index in shown}
     clips = {items.clip_ids[index] for index in shown}
     seen: dict[tuple[str, str], Stimulus] = {}
     if stimuli is not None:

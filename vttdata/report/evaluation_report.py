@@ -49,9 +49,9 @@ def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) 
     order = order if column.lower_is_better else order[::-1]
     number = min(_ITEMS_SHOWN, len(order) // 2 or len(order))
     best, worst = order[:number], order[-number:][::-1]
-    ids = {row: evaluation.item_ids[int(column.items[row])] for row in (*best, *worst)}
+    ids = {row: evaluation.item_set.ids[int(column.items[row])] for row in (*best, *worst)}
     task = load_evaluation_task(evaluation.task)
-    texts = task.read_texts(folder, evaluation.config, set(ids.values()))
+    texts = {name: evaluation.item_set.texts_of(int(column.items[row])) for row, name in ids.items()}
     predicted = task.predicted_texts(predictions) if predictions is not None else ()
     captions = {key: text for key, text in predicted if key in texts}
     stills = read_clip_stills(folder, (texts[item][0] for item in ids.values() if item in texts))

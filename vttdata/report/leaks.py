@@ -24,7 +24,7 @@ _PAIRS = 60
 _OF_CLIPS = ("source", "overlap", "caption_set")
 _WIDTH = 320
 _SOURCES = ("source_a", "source_b")
-# What an audit, or the stage `copies` of an earlier version, may lack.
+# What an audit may lack.
 _DETAILS = ("offset_seconds", "speed", "start_seconds", "overlap_seconds", "mirrored", "rotation", "similarity")
 
 
@@ -61,8 +61,7 @@ def read_pairs(report: ReportInput, figures: ClipFigures, audit: JsonObject) -> 
     table = report.stage_table("copies")
     examples = audit.get("examples", {}).get("near_duplicate", [])
     if table is not None:
-        missing: JsonObject = dict.fromkeys(_DETAILS)
-        pairs = [missing | row for row in read_parquet_rows([table], _SOURCES, optional=_DETAILS)]
+        pairs = list(read_parquet_rows([table], (*_SOURCES, *_DETAILS)))
     else:
         pairs = [_as_pair(each) for each in examples]
     names = dict.fromkeys(pair[key] for pair in pairs for key in _SOURCES)

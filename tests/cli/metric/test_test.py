@@ -18,9 +18,9 @@ from tests.builders.test_trecvid_vtt import VIDEOS, write_single
 from tests.helpers.hub.built import build_foils
 from tests.helpers.leaking_dataset import write_leaking_dataset
 from vttdata.cli.main import main
-from vttdata.evaluate.items import read_foil_pairs
 from vttdata.evaluate.meta.comparison import rank_metrics
 from vttdata.evaluate.meta.metric_report import SetReport
+from vttdata.evaluate.tasks.foils import read_foil_pairs
 
 Run = Callable[..., Any]
 WORDS = [f"word{number}" for number in range(20)]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.cli.main import main
-from vttdata.evaluate.items import Items
+from vttdata.evaluate.items import ClipItems
 from vttdata.evaluate.tasks.grounding import Span, describe_order, meets_threshold, score_marked, temporal_iou
 
 LINES = [
@@ -239,8 +239,16 @@ def ranked(seed: int, *, by_rank: bool | None) -> list[str]:
         if by_rank is None:
             draw.shuffle(spans)
         predictions.append(spans[::-1] if by_rank else spans)
-    items = Items(
-        "d", "1", "clips", "test", [f"v{number}" for number in range(40)], np.arange(40), [], [], (), spans=truths
+    items = ClipItems(
+        dataset="d",
+        version="1",
+        config="clips",
+        split="test",
+        ids=[f"v{number}" for number in range(40)],
+        sources=np.arange(40),
+        source_ids=[],
+        references=(),
+        spans=truths,
     )
     return describe_order(predictions, items)
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from builders.qvhighlights import read
 from vttdata.cli.main import main
-from vttdata.evaluate.items import MomentQuery
 from vttdata.evaluate.tasks.grounding import describe_units
 from vttdata.evaluate.tasks.moments import (
     LENGTHS,
     THRESHOLDS,
+    MomentQuery,
     cross_overlaps,
     detection_precisions,
     ranking_precision,

@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.cli.main import main
-from vttdata.evaluate.answers import Answer, Asked
+from vttdata.dataset.questions import StoredQuestion
+from vttdata.evaluate.answers import Answer
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import Items
-from vttdata.evaluate.tasks.questions import score_answers
-from vttdata.text.questions import Choices, letters
+from vttdata.evaluate.tasks.questions import QuestionItems, score_answers
 
 NUMBER = 24
 
@@ -161,11 +160,11 @@ def test_answers_to_other_questions_are_refused(
     assert words in capsys.readouterr().err
 
 
-def items_of(groups: list[str | None], types: list[str | None] | None = None) -> Items:
+def items_of(groups: list[str | None], types: list[str | None] | None = None) -> QuestionItems:
     number = len(groups)
     ids = [f"q{index}" for index in range(number)]
-    choices = Choices(["x", "y"], letters(2))
-    return Items(
+    asked = zip(ids, groups, types or [None] * number, strict=True)
+    return QuestionItems(
         dataset="d",
         version="1",
         config="questions",
@@ -173,12 +172,10 @@ def items_of(groups: list[str | None], types: list[str | None] | None = None) ->
         ids=ids,
         sources=np.arange(number),
         source_ids=ids,
-        categories=[None] * number,
-        references=(),
-        questions=[Asked(name, name, "multiple_choice", "?", choices, 0) for name in ids],
-        groupings={"type": types or [None] * number},
-        blind=[float("nan")] * number,
-        belongs_to=groups,
+        questions=[
+            StoredQuestion(name, name, "multiple_choice", "?", ("x", "y"), ("A", "B"), 0, group=group, type=kind)
+            for name, group, kind in asked
+        ],
     )
 
 
@@ -212,7 +209,8 @@ def test_group_scores_are_those_of_brute_force(answered: list[tuple[int, bool]])
 @given(st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=4), min_size=1, max_size=4))
 def test_blind_score_of_a_group_is_that_of_guesses_for_each_question(groups: list[list[float]]) -> None:
     items = items_of([f"g{number}" for number, blind in enumerate(groups) for _ in blind])
-    items = dataclasses.replace(items, blind=[chance for blind in groups for chance in blind])
+    chances = zip(items.questions, itertools.chain.from_iterable(groups), strict=True)
+    items = dataclasses.replace(items, questions=[dataclasses.replace(asked, blind=blind) for asked, blind in chances])
     columns, _ = score_answers(answers_of([True] * len(items.ids)), items)
     # All outcomes of a group, each with its probability; in one of them all answers are right.
     expected = [

@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from builders.msrvtt import read as read_msrvtt
+from tests.helpers.caption_reader import Reader
 from vttdata.generate import Donors, degrade_captions
 from vttdata.records import Caption, Degraded
-
-
-class Reader:
-    """N-gram model as an outsider writes it: absolute discounting by .75, no code of vttdata."""
-
-    def __init__(self, texts: Iterable[str], order: int) -> None:
-        self.order = order
-        self.follows: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
-        for text in texts:
-            words = self.words(text)
-            for end in range(1, len(words)):
-                for begin in range(max(0, end - order + 1), end + 1):
-                    self.follows[tuple(words[begin:end])][words[end]] += 1
-        self.totals = {context: counts.total() for context, counts in self.follows.items()}
-
-    @staticmethod
-    def words(text: str) -> list[str]:
-        return ["<s>", *re.findall("[a-z0-9']+", text.lower()), "</s>"]
-
-    def probability(self, context: tuple[str, ...], word: str) -> float:
-        counts = self.follows.get(context, Counter())
-        if not context:
-            return (counts[word] + 0.1) / (self.totals[()] + 0.1 * len(counts))
-        shorter = self.probability(context[1:], word)
-        if not counts:
-            return shorter
-        return (max(counts[word] - 0.75, 0) + 0.75 * len(counts) * shorter) / self.totals[context]
-
-    def log_probabilities(self, text: str) -> list[float]:
-        words = self.words(text)
-        return [
-            math.log(self.probability(tuple(words[max(0, end - self.order + 1) : end]), words[end]))
-            for end in range(1, len(words))
-        ]
 
 
 def found(reader: Reader, results: Sequence[Degraded]) -> dict[str, float]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting
+from vttdata.evaluate.tasks.foils import FoilPairs
 from vttdata.generate.blind.attackers.linear_classifier import ATTACKER
-from vttdata.generate.blind.choices import Examples, TextPair, arrange_pairs, fold_by_video
+from vttdata.generate.blind.choices import Examples, arrange_pairs, fold_by_video
 
 
-def judge_blindly(setting: Setting) -> list[tuple[float, float]]:
+def judge_blindly(setting: Setting[FoilPairs]) -> list[tuple[float, float]]:
     """Return the score of each true text and of its foil, learned from the pairs of other videos."""
-    items = setting.items
-    pairs = [
-        TextPair("\n".join(true), "\n".join(foil), items.source_ids[source])
-        for true, foil, source in zip(items.truths, items.foils, items.sources, strict=True)
-    ]
+    pairs = setting.items.as_pairs("\n")
     choices, answers = arrange_pairs(pairs)
     examples = Examples(choices, answers, fold_by_video([pair.video_id for pair in pairs]))
     scores = np.zeros(len(choices.owners))

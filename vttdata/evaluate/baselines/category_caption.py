@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from vttdata.evaluate.baseline import Baseline, Setting
+from vttdata.evaluate.items import ClipItems
 
 
-def choose_frequent_captions(setting: Setting) -> list[str]:
+def choose_frequent_captions(setting: Setting[ClipItems]) -> list[str]:
     """Return the caption with the most occurrences; of several the first in alphabetical order."""
     counts: dict[object, Counter[str]] = {None: Counter()}
     for clip in setting.training:

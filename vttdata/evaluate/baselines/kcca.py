@@ -7,6 +7,7 @@ from typing import Any
 
 from vttdata.evaluate.baseline import Baseline, Setting, word_vectors
 from vttdata.evaluate.canonical_correlation import KernelView, correlate_views, try_settings
+from vttdata.evaluate.items import ClipItems
 from vttdata.statistics.arrays import Floats
 
 REGULARISATIONS = (0.01, 0.1, 0.5, 1.0, 5.0)
@@ -20,7 +21,7 @@ Vectorize = Callable[[Sequence[Sequence[str]], Sequence[Sequence[str]]], tuple[A
 """From captions of clips, and of others, to sparse vectors whose dot product is the kernel."""
 
 
-def correlate_words(setting: Setting, vectors: Vectorize) -> Floats:
+def correlate_words(setting: Setting[ClipItems], vectors: Vectorize) -> Floats:
     """Return the cosine of each caption and clip in the space in which training captions and clips correlate most.
 
     Regularisation and dimensions are those with the highest mean reciprocal rank of the clips for tuning.

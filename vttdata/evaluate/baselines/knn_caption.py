@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting, TrainingClip, word_vectors
+from vttdata.evaluate.items import ClipItems
 from vttdata.statistics.arrays import Floats
 
 NEIGHBOURS = (1, 2, 5, 10, 20, 50)
 """Numbers of nearest clips that are tried on the clips for tuning."""
 
 
-def agree_on_captions(setting: Setting) -> list[str]:
+def agree_on_captions(setting: Setting[ClipItems]) -> list[str]:
     """Return for each item the caption of its nearest training clips that shares most words with all of theirs.
 
     Words are compared by the cosine of TF-IDF vectors. The number of clips is the one of `NEIGHBOURS` whose captions
@@ -26,7 +27,9 @@ def agree_on_captions(setting: Setting) -> list[str]:
     return choose_captions(setting, setting.items.ids, setting.training, best)
 
 
-def choose_captions(setting: Setting, ids: Sequence[str], clips: Sequence[TrainingClip], k: int) -> list[str]:
+def choose_captions(
+    setting: Setting[ClipItems], ids: Sequence[str], clips: Sequence[TrainingClip], k: int
+) -> list[str]:
     """Return the caption on which the `k` nearest of some clips agree most, for each of the n ids."""
     texts = [text for clip in clips for text in clip.captions]
     _, vectors = word_vectors(texts[:1], texts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from vttdata.evaluate.baseline import Baseline, Setting
+from vttdata.evaluate.items import ClipItems
 
 
-def borrow_captions(setting: Setting) -> list[str]:
+def borrow_captions(setting: Setting[ClipItems]) -> list[str]:
     """Find the nearest training clip of each item, and draw one of its captions."""
     likeness = setting.compare_looks(setting.items.ids, [clip.video_id for clip in setting.training])
     return [

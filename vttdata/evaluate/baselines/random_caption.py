@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from vttdata.evaluate.baseline import Baseline, Setting
+from vttdata.evaluate.items import ClipItems
 
 
-def draw_captions(setting: Setting) -> list[str]:
+def draw_captions(setting: Setting[ClipItems]) -> list[str]:
     """Draw a training clip, and one of its captions, for each item."""
     captions = []
     for item in setting.items.ids:

@@ -119,10 +119,10 @@ class ClipModel:
             )
         from transformers.image_processing_base import ImageProcessingMixin
 
-        from vttdata.hub_timeout import limit_hub_waits
+        from vttdata.hub_client import hub_requests
 
         try:
-            with limit_hub_waits(model):
+            with hub_requests(model):
                 config, _ = ImageProcessingMixin.get_image_processor_dict(model, revision=revision)
             preprocessing = Preprocessing.from_config(config)
         except (OSError, ValueError, VttdataError) as error:

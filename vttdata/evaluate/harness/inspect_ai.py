@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,14 @@ from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, Content
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from vttdata.evaluate.harness.scoring import ID_COLUMNS, log_answer, score_logged
+from vttdata.evaluate.harness.scoring import find_exported_task, log_answer, score_logged
 from vttdata.export.documents import HarnessTask, load_documents, load_exported_task
 from vttdata.export.lmms_eval_utils import find_shown, is_pictures
+from vttdata.json_types import JsonObject
 from vttdata.text.questions import letters
 
 # What inspect_ai calls the formats of videos; others are given to a model as MP4, which reads what is inside.
 _FORMATS = {".mp4": "mp4", ".mov": "mov", ".mpeg": "mpeg", ".mpg": "mpeg"}
-_ITEM_COLUMNS = {"captioning": "rouge-l", "questions": "accuracy", "foils": "accuracy"}
 
 
 def make_task(folder: Path) -> Task:
@@ -41,7 +40,7 @@ def make_task(folder: Path) -> Task:
     )
 
 
-def _sample(task: HarnessTask, document: Mapping[str, Any], shown: list[str]) -> Sample:
+def _sample(task: HarnessTask, document: JsonObject, shown: list[str]) -> Sample:
     content: list[Any] = [
         ContentImage(image=path)
         if is_pictures([path])
@@ -49,12 +48,12 @@ def _sample(task: HarnessTask, document: Mapping[str, Any], shown: list[str]) ->
         for path in shown
     ]
     content.append(ContentText(text=document["prompt"]))
-    is_captioning = task.kind == "captioning"
+    options = document.get("options")
     return Sample(
         input=[ChatMessageUser(content=content)],
-        target=document["captions"] if is_captioning else letters(document["answer"] + 1)[-1],
-        choices=None if is_captioning else list(document["options"]),
-        id=str(document[ID_COLUMNS[task.kind]]),
+        target=document["captions"] if options is None else letters(document["answer"] + 1)[-1],
+        choices=None if options is None else list(options),
+        id=str(document[task.documents.id_column]),
     )
 
 
@@ -65,7 +64,7 @@ def vttdata_scores(folder: str) -> Metric:
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         logged = [each.score.metadata for each in scores]
-        return score_logged(task, [documents[row[ID_COLUMNS[task.kind]]] for row in logged], logged)
+        return score_logged(task, [documents[row[task.documents.id_column]] for row in logged], logged)
 
     return compute
 
@@ -77,17 +76,18 @@ def vttdata_scorer(folder: str) -> Scorer:
     A sample's value is whether its answer is right; of captions ROUGE-L, which a single caption has.
     """
     task, documents = load_exported_task(Path(folder)), _by_id(folder)
+    column = find_exported_task(task).sample_column
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         document = documents[str(state.sample_id)]
         logged = log_answer(task, document, state.output.completion)
-        value = score_logged(task, [document], [logged]).get(_ITEM_COLUMNS[task.kind], math.nan)
+        value = score_logged(task, [document], [logged]).get(column, math.nan)
         return Score(value=value, answer=state.output.completion, metadata=logged)
 
     return score
 
 
-def _by_id(folder: str) -> dict[str, Mapping[str, Any]]:
-    column = ID_COLUMNS[load_exported_task(Path(folder)).kind]
-    documents: Sequence[Mapping[str, Any]] = load_documents(Path(folder))
+def _by_id(folder: str) -> dict[str, JsonObject]:
+    column = load_exported_task(Path(folder)).documents.id_column
+    documents = load_documents(Path(folder))
     return {str(document[column]): document for document in documents}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from vttdata.evaluate.harness.scoring import ID_COLUMNS, log_answer, score_logged
+from vttdata.evaluate.harness.scoring import log_answer, score_logged
 from vttdata.export.documents import HarnessTask, load_exported_task
 from vttdata.export.lmms_eval_utils import load_shown
 
@@ -40,7 +40,7 @@ class TaskFunctions:
         rows = (
             row for path in sorted((self._folder / "documents").iterdir()) for row in pq.read_table(path).to_pylist()
         )
-        return {row[ID_COLUMNS[self.task.kind]]: row for row in rows}
+        return {row[self.task.documents.id_column]: row for row in rows}
 
     def doc_to_visual(self, doc: Document, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> list[Any]:  # noqa: ARG002
         """Return the path of the video, or what the condition of the export shows of it.
@@ -68,7 +68,7 @@ class TaskFunctions:
 
         def aggregate(results: Sequence[Mapping[str, str]]) -> float:
             if self._scored is None or self._scored[0] != results:
-                column = ID_COLUMNS[self.task.kind]
+                column = self.task.documents.id_column
                 documents = [self.documents[row[column]] for row in results]
                 self._scored = (list(results), score_logged(self.task, documents, results))
             return self._scored[1].get(name, math.nan)

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.items import Items, number_sources, read_clips, read_foil_pairs
+from vttdata.evaluate.items import ClipItems, number_sources, read_clips
 from vttdata.evaluate.meta.scoring import score_captions
 from vttdata.evaluate.metric import CaptioningMetric, VideoSpan
 from vttdata.evaluate.report import Estimate
+from vttdata.evaluate.tasks.foils import TABLES, read_foil_pairs
 from vttdata.export.reader import DatasetReader
 from vttdata.generate import Donors, degrade_captions
 from vttdata.generate.degrade.donors import hash64
@@ -91,35 +92,28 @@ def read_stress_set(folder: Path, *, split: str | None = None) -> list[StressSet
         VttdataError: if it has no captions, or only one of each clip.
     """
     dataset = DatasetReader(folder)
-    if "foils" in dataset.configs:
-        return [
-            foil_pairs(folder, dataset, config, split)
-            for config in ("foils", "paragraphs")
-            if config in dataset.configs
-        ]
-    return [alter_captions(folder, dataset, split)]
+    tables = [table for table in TABLES if table in dataset.configs]
+    return [foil_pairs(folder, table, split) for table in tables] or [alter_captions(folder, dataset, split)]
 
 
-def foil_pairs(folder: Path, dataset: DatasetReader, config: str, split: str | None) -> StressSet:
-    """Return the pairs of a set of foils that have references."""
-    items = read_foil_pairs(folder, config=config, split=split)
+def foil_pairs(folder: Path, table: str, split: str | None) -> StressSet:
+    """Return the pairs of a table of foils that have references."""
+    items = read_foil_pairs(folder, config=table, split=split)
     usable = [row for row, references in enumerate(items.references) if all(references)]
     if not usable:
         raise VttdataError(
-            f"{folder}: no pair of '{config}' has references, without which no metric can score its texts."
+            f"{folder}: no pair of '{table}' has references, without which no metric can score its texts."
         )
-    lost = len(items.ids) - len(usable)
-    every = iter(items.videos)
-    spans = [list(itertools.islice(every, len(texts))) for texts in items.truths]
-    name = dataset.name.rpartition("/")[2]
+    lost, videos = len(items.ids) - len(usable), items.videos
+    parts = [items.dataset.rpartition("/")[2], *([] if table == TABLES[0] else [table])]
     return StressSet(
-        name if config == "foils" else f"{name} {config}",
+        " ".join(parts),
         ["foil"] * len(usable),
         [items.categories[row] for row in usable],
         [(items.truths[row], items.foils[row]) for row in usable],
         [items.references[row] for row in usable],
         [items.ids[row] for row in usable],
-        [spans[row] for row in usable],
+        [videos[row] for row in usable],
         number_sources([items.source_ids[items.sources[row]] for row in usable], [items.ids[row] for row in usable])[0],
         (f"Pairs without references, left out: {lost:,}.",) if lost else (),
     )
@@ -182,7 +176,7 @@ def alter_captions(folder: Path, dataset: DatasetReader, split: str | None) -> S
     )
 
 
-def read_degraded(dataset: DatasetReader, clips: Items) -> dict[tuple[str, int], tuple[str, str]]:
+def read_degraded(dataset: DatasetReader, clips: ClipItems) -> dict[tuple[str, int], tuple[str, str]]:
     """Return the degraded form of captions and the group of its share of words; degraded here if there are none."""
     if "degraded" not in dataset.configs or clips.split not in dataset.splits("degraded"):
         return degrade_clips(clips)
@@ -194,7 +188,7 @@ def read_degraded(dataset: DatasetReader, clips: Items) -> dict[tuple[str, int],
     }
 
 
-def degrade_clips(clips: Items) -> dict[tuple[str, int], tuple[str, str]]:
+def degrade_clips(clips: ClipItems) -> dict[tuple[str, int], tuple[str, str]]:
     """Degrade all captions of clips with words of each other; those that cannot be degraded are left out."""
     captions = [
         Caption(video_id, number, text)

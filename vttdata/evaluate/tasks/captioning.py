@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metrics import DEFAULT_METRICS
 from vttdata.evaluate.predictions import Matched, describe_caption_column, match_predictions, read_captions
-from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.evaluate.task import ExportedTask, Scored, Scoring
+from vttdata.json_types import JsonObject
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.damage import find_text_damage
 from vttdata.text.generated import find_prompt, strip_generated
 
@@ -21,22 +25,21 @@ from vttdata.text.generated import find_prompt, strip_generated
 _NO_CAPTION = frozenset({"nan", "none", "null", "n/a", "<na>", "undefined"})
 
 
-class CaptioningTask:
+class CaptioningTask(ExportedTask[ClipItems]):
     """Captions of clips."""
 
-    default_config = "clips"
     default_metrics: Sequence[str] = DEFAULT_METRICS
     options: Collection[str] = ("train_split", "human", "clean")
+    headline = "cider-d"
+    solves_items = False
+    observed_as = "retrieval"
+    sample_column = "rouge-l"
 
-    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
-        """Return False: tables of captions have no name or place of their own."""
-        return False
-
-    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> ClipItems:
         """Read the clips of a split; see `read_clips`."""
         return read_clips(dataset, config=config, split=split)
 
-    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+    def read_predictions(self, path: Path, scoring: Scoring[ClipItems]) -> Matched:
         """Read captions; see `read_captions`."""
         items = scoring.items
         matched = match_predictions(
@@ -50,7 +53,7 @@ class CaptioningTask:
             notes.append(f"Captions that were cleaned of reasoning, special tokens or a prompt: {changed:,}.")
         return matched._replace(notes=notes)
 
-    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+    def score(self, predictions: Matched, scoring: Scoring[ClipItems]) -> Scored:
         """Score captions by the metrics; a missing one is scored as an empty text.
 
         Raises:
@@ -76,17 +79,52 @@ class CaptioningTask:
         settings = {"clean": "yes"} if scoring.clean else {}
         return Scored(columns, predictions.counts, findings, texts, failed, settings)
 
-    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
-        """Score the captions of a baseline."""
-        return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
+    def score_people(self, scored: Scored, scoring: Scoring[ClipItems]) -> dict[tuple[str, str], ScoreColumn]:
+        """Score human captions against the other captions of their clips, and the system against as many references.
 
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the human captions of clips."""
-        return read_clip_texts(dataset, config, ids)
+        The human captions of each rank are left out in turn; statistics are averaged, so that both have the same number
+        of references.
+        """
+        items = scoring.items
+        if min(map(len, items.references), default=0) < 2:
+            raise VttdataError("A clip has only one human caption, so human captions cannot be scored against others.")
+        scores: dict[tuple[str, str], list[ColumnScores]] = {}
+        # All metrics score the same captions one after the other, so that those which index texts share an index.
+        by_metric = [
+            metric.score_left_out(scored.captions, items.references, items.videos)
+            for metric in scoring.metrics
+            if metric.name not in scored.failed
+        ]
+        for who, columns in chain.from_iterable(zip(*by_metric, strict=True)):
+            for name, column in columns.items():
+                scores.setdefault((who, name), []).append(column)
+        return {
+            key: ScoreColumn(
+                ColumnScores(
+                    np.mean([column.items for column in columns], axis=0),
+                    np.mean([column.statistics for column in columns], axis=0),
+                    columns[0].formula,
+                ),
+                np.arange(len(items.ids)),
+            )
+            for key, columns in scores.items()
+        }
 
     def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
         """Return the id and the caption of each prediction."""
         return read_captions(path)
+
+    def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> ClipItems:
+        """Return exported clips as items."""
+        return ClipItems(**about, references=[document["captions"] for document in documents])
+
+    def log_answer(self, document: JsonObject, answer: str) -> dict[str, str]:  # noqa: ARG002
+        """Return the answer as a caption."""
+        return {"caption": answer}
+
+    def read_logged(self, items: ClipItems, logged: Sequence[Mapping[str, str]]) -> list[Any]:  # noqa: ARG002
+        """Return the captions."""
+        return [row["caption"] for row in logged]
 
 
 def strip_captions(captions: Sequence[str | None]) -> list[str | None]:
@@ -96,7 +134,7 @@ def strip_captions(captions: Sequence[str | None]) -> list[str | None]:
     return [caption and caption.removeprefix(prompt).strip() for caption in stripped]
 
 
-def describe_captions(captions: Sequence[str | None], items: Items) -> list[str]:
+def describe_captions(captions: Sequence[str | None], items: ClipItems) -> list[str]:
     """Return what is odd about captions: empty, all the same, damaged, not only captions, or copied from references."""
     present = [caption for caption in captions if caption is not None]
     empty = sum(not caption.strip() for caption in present)
@@ -135,4 +173,4 @@ def describe_captions(captions: Sequence[str | None], items: Items) -> list[str]
     return findings
 
 
-TASK: EvaluationTask = CaptioningTask()
+TASK = CaptioningTask()

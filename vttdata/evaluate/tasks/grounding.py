@@ -12,18 +12,20 @@ or better, and mIoU the mean tIoU of the first prediction with them (Hendricks e
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips, read_marked_spans
+from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.files.tables import Columns, parse_seconds, read_number, read_table
@@ -46,46 +48,45 @@ _COLUMNS = Columns(
 )
 
 
-class GroundingTask:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class GroundingItems(ClipItems):
+    """Clips of a split, and the spans that the annotators of each one marked, n; empty where they are not known."""
+
+    marked: Sequence[Sequence[Span]] = ()
+
+
+class GroundingTask(EvaluationTask[GroundingItems]):
     """Spans of sentences in their videos."""
 
-    default_config = "clips"
-    default_metrics: Sequence[str] = ()
     options: Collection[str] = ("train_split",)
 
-    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
-        """Return False: tables of spans have no name or place of their own."""
-        return False
-
-    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> GroundingItems:
         """Read the clips of a split, with what annotators marked, if that is known; see `read_clips`."""
-        items = read_clips(dataset, config=config, split=split)
-        spans = read_marked_spans(dataset, items.split)
-        return dataclasses.replace(items, marked=[spans.get(name, ()) for name in items.ids] if spans else ())
+        clips = read_clips(dataset, config=config, split=split)
+        spans = read_marked_spans(dataset, clips.split)
+        known = {each.name: getattr(clips, each.name) for each in fields(clips)}
+        return GroundingItems(**known, marked=[spans.get(name, ()) for name in clips.ids] if spans else ())
 
-    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+    def read_predictions(self, path: Path, scoring: Scoring[GroundingItems]) -> Matched:
         """Read spans; see `read_spans`."""
         items, spans = scoring.items, read_spans(path)
         return match_predictions(
             str(path), spans, items.ids, scoring.rule, other_split=items.other_split, noun="predicted span"
         )
 
-    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+    def score(self, predictions: Matched, scoring: Scoring[GroundingItems]) -> Scored:
         """Score spans; see `score_spans`."""
         columns, findings = score_spans(predictions.values, scoring.items)
         return Scored(columns, predictions.counts, findings)
 
-    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
-        """Score the spans of a baseline."""
-        return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
 
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the sentences of clips."""
-        return read_clip_texts(dataset, config, ids)
-
-    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return nothing: predictions are spans."""
-        return ()
+def read_marked_spans(folder: Path, split: str) -> dict[str, list[tuple[float, float]]]:
+    """Return the span that each annotator of a clip marked in its video, seconds; empty without annotators."""
+    files = read_layout(folder, needs=None).files.get("moments", {}).get(split, ())
+    rows = read_parquet_rows(files, ("video_id", "starts", "ends"), optional=("annotators",))
+    return {
+        row["video_id"]: list(zip(row["starts"], row["ends"], strict=True)) for row in rows if row.get("annotators")
+    }
 
 
 def temporal_iou(prediction: Span, truth: Span) -> float:
@@ -137,7 +138,9 @@ def read_spans(path: Path) -> Iterator[tuple[str, list[Span]]]:
         yield name, [span for *_, span in sorted(spans)]
 
 
-def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> tuple[dict[str, ScoreColumn], list[str]]:
+def score_spans(
+    predictions: Sequence[Sequence[Span] | None], items: GroundingItems
+) -> tuple[dict[str, ScoreColumn], list[str]]:
     """Score the predicted spans of each item.
 
     Args:
@@ -213,7 +216,7 @@ def describe_units(predictions: Sequence[Sequence[Span] | None], spans: Sequence
     return []
 
 
-def describe_order(predictions: Sequence[Sequence[Span] | None], items: Items) -> list[str]:
+def describe_order(predictions: Sequence[Sequence[Span] | None], items: ClipItems) -> list[str]:
     """Return a sentence where the first span of a query overlaps less than a span of it that is drawn."""
     overlaps = [
         [temporal_iou(span, truth) for span in spans]
@@ -227,7 +230,7 @@ def describe_order(predictions: Sequence[Sequence[Span] | None], items: Items) -
     return [describe_guessing("the mean tIoU of the first spans", float(first.mean()), float(mean.mean()), hint)]
 
 
-def find_repeated_queries(items: Items) -> Mapping[int, Sequence[int]]:
+def find_repeated_queries(items: ClipItems) -> Mapping[int, Sequence[int]]:
     """Return the numbers of items with a caption of another item of their source and another span -> those items."""
     by_text: dict[tuple[int, str], list[int]] = defaultdict(list)
     for index, (source, texts) in enumerate(zip(items.sources.tolist(), items.references, strict=True)):
@@ -264,4 +267,4 @@ def _measure(
     return columns
 
 
-TASK: EvaluationTask = GroundingTask()
+TASK = GroundingTask()

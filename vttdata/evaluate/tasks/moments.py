@@ -14,7 +14,8 @@ average precision over workers and queries.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +23,10 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import WORKERS, Items, ItemTexts, MomentQuery, number_sources, read_marked_spans
+from vttdata.evaluate.items import Items, describe_items
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
-from vttdata.evaluate.tasks.grounding import Span, describe_units, read_spans
+from vttdata.evaluate.tasks.grounding import Span, describe_units, read_marked_spans, read_spans
 from vttdata.export.reader import DatasetReader
 from vttdata.files.tables import read_table
 from vttdata.json_types import Row
@@ -37,6 +38,27 @@ LENGTHS: Mapping[str, tuple[float, float]] = {"short": (0, 10), "middle": (10, 3
 LEVELS: Mapping[str, int] = {"fair": 2, "good": 3, "very-good": 4}
 MAX_WINDOWS = 10
 PART_SECONDS = 2
+WORKERS = 3
+"""Number of people who judged the saliency of each part of a video."""
+TABLE = "moments"
+
+
+@dataclass(frozen=True, slots=True)
+class MomentQuery:
+    """True windows of a query, the judged parts of its video with three judgments each, and its number of parts."""
+
+    spans: Sequence[tuple[float, float]]
+    salient: Sequence[int]
+    saliency: Sequence[int]
+    parts: int
+
+    def judgments(self) -> Floats:
+        """Return the saliency of all parts by each worker, parts x workers; 0 where nobody was asked."""
+        values = np.zeros((self.parts, WORKERS))
+        inside = [index for index, part in enumerate(self.salient) if part < self.parts]
+        judged = np.array(self.saliency, dtype=float).reshape(-1, WORKERS)
+        values[[self.salient[index] for index in inside]] = judged[inside]
+        return values
 
 
 class Windows(NamedTuple):
@@ -46,52 +68,62 @@ class Windows(NamedTuple):
     saliency: Sequence[float] = ()
 
 
-class MomentsTask:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class MomentItems(Items):
+    """Queries of a split with their windows and sentences, n; their ids are ``VIDEO#SEN_ID``."""
+
+    queries: Sequence[MomentQuery]
+    sentences: Sequence[str]
+
+    @property
+    def clip_ids(self) -> Sequence[str]:
+        """Clip of each query, n."""
+        return [name.rpartition("#")[0] for name in self.ids]
+
+    def show(self, index: int) -> Sequence[str]:
+        """Return the sentence of a query."""
+        return [self.sentences[index]]
+
+
+class MomentsTask(EvaluationTask[MomentItems]):
     """Windows and highlights of queries."""
 
-    default_config = "moments"
-    default_metrics: Sequence[str] = ()
+    default_config = TABLE
     options: Collection[str] = ("train_split",)
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
         """Return whether the dataset has queries with several windows, all of which are true."""
-        if not (dataset / "moments").is_dir():
+        if not (dataset / TABLE).is_dir():
             return False
-        return not any(read_marked_spans(dataset, split) for split in DatasetReader(dataset).splits("moments"))
+        return not any(read_marked_spans(dataset, split) for split in DatasetReader(dataset).splits(TABLE))
 
-    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> MomentItems:
         """Read the queries of a split.
 
         Raises:
             VttdataError: if the dataset has none, or there is no such split.
         """
         reader = DatasetReader(dataset)
-        if config != "moments" or config not in reader.configs:
-            raise VttdataError(f"{dataset}: '{config}' holds no queries with windows; the table of them is 'moments'.")
+        if config != TABLE or config not in reader.configs:
+            raise VttdataError(f"{dataset}: '{config}' holds no queries with windows; the table of them is '{TABLE}'.")
         split = reader.single_split(config, split)
         rows = list(reader.rows(config, split))
         durations = {row["video_id"]: row["duration"] for row in reader.rows("clips", split, ["video_id", "duration"])}
         ids = [f"{row['video_id']}#{row['sen_id']}" for row in rows]
-        sources, source_ids = number_sources([row["source_id"] for row in rows], ids)
-        return Items(
-            dataset=reader.name,
-            version=reader.version,
-            config=config,
-            split=split,
-            ids=ids,
-            sources=sources,
-            source_ids=source_ids,
-            categories=[None] * len(rows),
-            references=(),
+        sentences = {f"{row['video_id']}#{row['sen_id']}": row["caption"] for row in reader.rows("captions", split)}
+        return MomentItems(
+            **describe_items(reader, config, split, ids, [row["source_id"] for row in rows]),
+            table=TABLE,
+            sentences=[sentences.get(name, "") for name in ids],
             queries=[_query(row, durations.get(row["video_id"]) or 0.0) for row in rows],
         )
 
-    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+    def read_predictions(self, path: Path, scoring: Scoring[MomentItems]) -> Matched:
         """Read windows; see `read_windows`."""
         windows = read_windows(path, scoring.items.ids)
         return match_predictions(str(path), windows, scoring.items.ids, scoring.rule, noun="prediction")
 
-    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+    def score(self, predictions: Matched, scoring: Scoring[MomentItems]) -> Scored:
         """Score windows and saliency; a missing prediction is one without either."""
         predicted = [each or Windows(()) for each in predictions.values]
         columns = score_windows(predicted, scoring.items.queries)
@@ -106,25 +138,6 @@ class MomentsTask:
                 f"Queries with more than {MAX_WINDOWS} predicted windows, of which the first count: {more:,}."
             )
         return Scored(columns, predictions.counts, findings)
-
-    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
-        """Score the windows of a baseline."""
-        return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
-
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:  # noqa: ARG002
-        """Return the sentences of queries."""
-        reader = DatasetReader(dataset)
-        texts = {}
-        for split in reader.splits("captions"):
-            for row in reader.rows("captions", split, ["video_id", "sen_id", "caption"]):
-                name = f"{row['video_id']}#{row['sen_id']}"
-                if name in ids:
-                    texts[name] = ItemTexts(row["video_id"], (row["caption"],))
-        return texts
-
-    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return nothing: predictions are windows."""
-        return ()
 
 
 def _query(row: Row, seconds: float) -> MomentQuery:
@@ -298,4 +311,4 @@ def ranking_precision(values: Floats, counts: np.ndarray[Any, np.dtype[np.bool_]
     return averages
 
 
-TASK: EvaluationTask = MomentsTask()
+TASK = MomentsTask()

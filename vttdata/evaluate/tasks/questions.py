@@ -10,39 +10,114 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from vttdata.evaluate.answers import Answer, read_answers, texts_of
+from vttdata.dataset.questions import StoredQuestion
+from vttdata.errors import VttdataError
+from vttdata.evaluate.answers import (
+    DEFAULT_RULES,
+    FREE_TEXT,
+    Answer,
+    load_rules,
+    read_answers,
+    read_free_text,
+    texts_of,
+)
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import Items, ItemTexts, read_question_items, read_question_texts
+from vttdata.evaluate.items import (
+    Items,
+    describe_items,
+    other_splits,
+    read_item_protocol,
+    select_listed,
+)
 from vttdata.evaluate.predictions import Matched, match_predictions
-from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
-from vttdata.generate.blind.questions import question_sentence
+from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, TextChoice
+from vttdata.export.reader import DatasetReader
+from vttdata.generate.blind.questions import MultipleChoice, audit_questions, find_floor, question_sentence
+from vttdata.generate.blind.words import lower_words
+from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores
-from vttdata.text.questions import find_shared_types, fold_text
+from vttdata.text.questions import find_shared_types, fold_text, letters
 
 _SHOWN, _SHOWN_CHARACTERS = 3, 60
 
 
-class QuestionsTask:
+TABLE = "questions"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class QuestionItems(Items):
+    """Questions of a split, n."""
+
+    questions: Sequence[StoredQuestion]
+
+    @property
+    def clip_ids(self) -> Sequence[str]:
+        """Clip that each question is about, n."""
+        return [asked.video_id for asked in self.questions]
+
+    def show(self, index: int) -> Sequence[str]:
+        """Return the text of a question, the right option and the other ones."""
+        asked = self.questions[index]
+        others = (f"wrong: {option}" for place, option in enumerate(asked.options) if place != asked.answer)
+        return asked.question, f"right: {asked.options[asked.answer]}", *others
+
+
+def read_question_items(folder: Path, *, config: str = TABLE, split: str | None = None) -> QuestionItems:
+    """Read the questions of a dataset.
+
+    `config` is ``questions``, ``questions/KIND`` for those of one kind, or the path of a protocol file of questions;
+    `split` is ``test``, or the only one, if omitted.
+
+    Raises:
+        VttdataError: if the dataset has no questions, or none of this kind, or there is no such split.
+    """
+    dataset = DatasetReader(folder)
+    config, protocol = read_item_protocol(config, TABLE)
+    table = config.partition("/")[0]
+    if table != TABLE or table not in dataset.configs:
+        raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table '{TABLE}'.")
+    split, questions = dataset.questions(config, split)
+    if protocol is not None:
+        wanted = select_listed(protocol, split, [asked.question_id for asked in questions])
+        questions = [asked for asked in questions if asked.question_id in wanted]
+    label, ids = config if protocol is None else protocol.label, [asked.question_id for asked in questions]
+    sources = [asked.source_id or f"source of {asked.video_id}" for asked in questions]
+    return QuestionItems(
+        **describe_items(dataset, label, split, ids, sources),
+        table=TABLE,
+        questions=questions,
+        groupings={
+            "type": [asked.type for asked in questions],
+            "place": [letters(asked.answer + 1)[-1] for asked in questions],
+        },
+        other_split=other_splits(dataset, table, split, "question_id"),
+    )
+
+
+class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
     """Answers to questions."""
 
-    default_config = "questions"
-    default_metrics: Sequence[str] = ()
+    default_config = TABLE
     options: Collection[str] = ("rules", "permuted", "train_split")
+    headline = "accuracy"
+    sample_column = "accuracy"
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
         """Return whether the dataset has questions."""
-        return (dataset / "questions").is_dir()
+        return (dataset / TABLE).is_dir()
 
-    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> QuestionItems:
         """Read the questions of a split; see `read_question_items`."""
         return read_question_items(dataset, config=config, split=split)
 
-    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+    def read_predictions(self, path: Path, scoring: Scoring[QuestionItems]) -> Matched:
         """Read answers; see `read_answers`."""
         items = scoring.items
         answers, notes = read_answers(path, items.questions, scoring.rules)
@@ -51,7 +126,7 @@ class QuestionsTask:
         )
         return matched._replace(notes=notes)
 
-    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+    def score(self, predictions: Matched, scoring: Scoring[QuestionItems]) -> Scored:
         """Score answers; see `score_answers`."""
         items, answers = scoring.items, predictions.values
         columns, findings = score_answers(answers, items)
@@ -82,21 +157,63 @@ class QuestionsTask:
         counts = {"understood": given - len(unread), "not_understood": len(unread)}
         return Scored(columns, predictions.counts, findings, settings=settings, answers=counts, not_understood=unread)
 
-    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+    def from_baseline(self, name: str, scoring: Scoring[QuestionItems]) -> Scored:
         """Score the answers of a baseline, which are indices of options."""
         answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
         return self.score(Matched(answers, scoring.complete), scoring)
-
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the texts of questions and their options."""
-        return read_question_texts(dataset, config, ids)
 
     def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
         """Return the answers to questions that rows name by their id."""
         return texts_of(path)
 
+    def guessing(self, items: QuestionItems, metric: str) -> Sequence[float]:  # noqa: ARG002
+        """Return the share of one option of each question."""
+        return [1 / len(asked.options) for asked in items.questions]
 
-def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[str, ScoreColumn], list[str]]:
+    def list_choices(
+        self, scoring: Scoring[QuestionItems], present: Sequence[int]
+    ) -> tuple[Sequence[Sequence[str]], Sequence[TextChoice]]:
+        """Return the words of each option; those of yes and no are the words of the question, apart for both."""
+        texts: list[Sequence[str]] = []
+        choices = []
+        for index in present:
+            asked = scoring.items.questions[index]
+            choices.append(TextChoice(range(len(texts), len(texts) + len(asked.options)), asked.answer))
+            question = lower_words(asked.question)
+            for option in asked.options:
+                said = [f"{word} {option.lower()}" for word in question]
+                texts.append(said if asked.is_yes_no else lower_words(option))
+        return texts, choices
+
+    def observe(self, scoring: Scoring[QuestionItems], scores: Mapping[int, Floats]) -> Matched:
+        """Return answers that name the options of the highest score, which share it."""
+        best = {index: np.flatnonzero(values == values.max()).tolist() for index, values in scores.items()}
+        return scoring.match({index: Answer(frozenset(named), 1 / len(named)) for index, named in best.items()})
+
+    def solve_blindly(self, items: QuestionItems) -> Floats:
+        """Return how far the ensemble of blind attackers answers each question."""
+        sources = (items.source_ids[source] for source in items.sources)
+        questions = [
+            MultipleChoice(asked.question, asked.options, asked.answer, source, asked.group)
+            for asked, source in zip(items.questions, sources, strict=True)
+        ]
+        return np.array(find_floor(audit_questions(questions)).right)
+
+    def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> QuestionItems:
+        """Return exported questions as items."""
+        return QuestionItems(**about, questions=[StoredQuestion.of_row(document) for document in documents])
+
+    def log_answer(self, document: JsonObject, answer: str) -> dict[str, str]:  # noqa: ARG002
+        """Return the answer as free text."""
+        return {FREE_TEXT: answer}
+
+    def read_logged(self, items: QuestionItems, logged: Sequence[Mapping[str, str]]) -> list[Any]:
+        """Return the answers that the default rules understand."""
+        read = load_rules(DEFAULT_RULES)
+        return [read_free_text(row[FREE_TEXT], asked, read) for row, asked in zip(logged, items.questions, strict=True)]
+
+
+def score_answers(answers: Sequence[Answer | None], items: QuestionItems) -> tuple[dict[str, ScoreColumn], list[str]]:
     """Return the columns of answers to questions, n, and findings; None is a missing answer, which is wrong.
 
     Returns:
@@ -118,9 +235,9 @@ def score_answers(answers: Sequence[Answer | None], items: Items) -> tuple[dict[
         columns["accuracy-understood"] = _mean(right, np.flatnonzero(understood))
     for kind in dict.fromkeys(kinds) if len(set(kinds)) > 1 else ():
         columns[f"accuracy/{kind}"] = _mean(right, np.flatnonzero(kinds == kind))
-    guessed = np.array([len(asked.right) / len(asked.choices.options) for asked in questions])
+    guessed = np.array([len(asked.right) / len(asked.options) for asked in questions])
     columns["chance"] = _mean(guessed, np.arange(len(right)))
-    blind = np.array(items.blind)
+    blind = np.array([asked.blind for asked in questions], dtype=np.float64)
     tried = np.flatnonzero(np.isfinite(blind))
     findings = []
     if len(tried):
@@ -153,15 +270,13 @@ def _mean(values: Floats, items: Integers) -> ScoreColumn:
     return ScoreColumn(ColumnScores.from_means(chosen), items, binary=bool(np.isin(chosen, (0, 1)).all()))
 
 
-def _score_yes_no(right: Floats, answers: Sequence[Answer | None], items: Items) -> dict[str, ScoreColumn]:
+def _score_yes_no(right: Floats, answers: Sequence[Answer | None], items: QuestionItems) -> dict[str, ScoreColumn]:
     """Return the balanced accuracy on yes and no, and how often the answers that are understood say yes."""
     chosen = np.array([index for index, asked in enumerate(items.questions) if asked.is_yes_no], dtype=np.int64)
     if not len(chosen):
         return {}
     yes = [
-        next(place for place, text in enumerate(asked.choices.options) if fold_text(text) == "yes")
-        if asked.is_yes_no
-        else -1
+        next(place for place, text in enumerate(asked.options) if fold_text(text) == "yes") if asked.is_yes_no else -1
         for asked in items.questions
     ]
     is_yes: Flags = np.array([items.questions[index].answer == yes[index] for index in chosen])
@@ -191,15 +306,15 @@ def balanced_accuracy(sums: Floats, count: Floats) -> Floats:  # noqa: ARG001
     return means
 
 
-def _score_groups(right: Floats, blind: Floats, items: Items) -> dict[str, ScoreColumn]:
+def _score_groups(right: Floats, blind: Floats, items: QuestionItems) -> dict[str, ScoreColumn]:
     """Return the scores of groups of two or more questions; a group counts as an item of its first question.
 
     `right` and `blind` are how far answers, and the blind attackers together, are right on each question, n.
     """
     members: dict[str, list[int]] = defaultdict(list)
-    for index, name in enumerate(items.belongs_to):
-        if name is not None:
-            members[name].append(index)
+    for index, asked in enumerate(items.questions):
+        if asked.group is not None:
+            members[asked.group].append(index)
     groups = [indices for indices in members.values() if len(indices) > 1]
     if not groups:
         return {}
@@ -221,7 +336,7 @@ def _score_groups(right: Floats, blind: Floats, items: Items) -> dict[str, Score
         rows = np.array([indices[0] for indices in tried], dtype=np.int64)
         columns["group-blind"] = ScoreColumn(ColumnScores.from_means(reached), rows)
         columns["group-gain-over-blind"] = ScoreColumn(ColumnScores.from_means(gained), rows)
-    types = items.groupings.get("type", [None] * len(right))
+    types = [asked.type for asked in items.questions]
     for name in find_shared_types([types[index] for index in indices] for indices in groups):
         of_type = ([index for index in indices if types[index] == name] for indices in groups)
         columns[f"group-accuracy/{name}"] = column(right[indices].min() == 1 for indices in of_type)
@@ -233,7 +348,7 @@ def _prefix(right: Floats) -> int:
     return int(np.cumprod(right == 1).sum())
 
 
-def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[str, ScoreColumn]:
+def score_permuted(answers: Sequence[Answer | None], scoring: Scoring[QuestionItems]) -> dict[str, ScoreColumn]:
     """Return how answers hold when the options are shown in other orders, given in the files `Scoring.permuted`.
 
     Returns:
@@ -258,10 +373,10 @@ def score_permuted(answers: Sequence[Answer | None], scoring: Scoring) -> dict[s
     }
 
 
-def _read_permuted(path: Path, scoring: Scoring) -> Iterator[Answer | None]:
+def _read_permuted(path: Path, scoring: Scoring[QuestionItems]) -> Iterator[Answer | None]:
     found = read_answers(path, scoring.items.questions, scoring.rules, must_show=True)
     matched = match_predictions(str(path), found.answers, scoring.items.ids, scoring.rule, noun="answer")
     yield from matched.values
 
 
-TASK: EvaluationTask = QuestionsTask()
+TASK = QuestionsTask()

@@ -6,7 +6,7 @@ A query is relevant to its own video; for other relevance there are judgments. T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
-from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.predictions import (
     REFUSE,
     ItemCounts,
@@ -28,12 +28,15 @@ from vttdata.evaluate.predictions import (
     read_similarity,
 )
 from vttdata.evaluate.ranks import BestRanks, RelevantRanks, ndcg, r_precision, rank_columns, rank_rows, rank_run
-from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.evaluate.task import ObservedTask, Scored, Scoring, TextChoice
+from vttdata.generate.blind.words import lower_words
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores, MedianScores
 
 CUTS = (1, 5, 10)
 
+# Captions of other clips with which that of a clip is compared in learning.
+_OTHER_CAPTIONS = 8
 _MATRICES = (".npz", ".npy")
 _RUNS = (".run", ".trec", ".txt")
 
@@ -48,27 +51,27 @@ class RetrievalPredictions(NamedTuple):
     scores: Similarity | Mapping[str, Mapping[str, float]]
 
 
-class RetrievalTask:
+class RetrievalTask(ObservedTask[ClipItems]):
     """Rankings of videos for texts, and of texts for videos."""
 
-    default_config = "clips"
-    default_metrics: Sequence[str] = ()
     options: Collection[str] = ("train_split", "relevance")
+    headline = "t2v/r@1"
+    needs_all = True
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
         """Return whether a file of predictions has the name of a matrix or a run."""
         return predictions is not None and predictions.suffix.lower() in (*_MATRICES, *_RUNS)
 
-    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> ClipItems:
         """Read the clips of a split; see `read_clips`."""
         return read_clips(dataset, config=config, split=split)
 
-    def read_predictions(self, path: Path, scoring: Scoring) -> RetrievalPredictions:  # noqa: ARG002
+    def read_predictions(self, path: Path, scoring: Scoring[ClipItems]) -> RetrievalPredictions:  # noqa: ARG002
         """Read a matrix of similarities, or a run by any other file name; see `read_similarity` and `read_run`."""
         is_matrix = path.suffix.lower() in _MATRICES
         return RetrievalPredictions(str(path), read_similarity(path) if is_matrix else read_run(path))
 
-    def score(self, predictions: RetrievalPredictions, scoring: Scoring) -> Scored:
+    def score(self, predictions: RetrievalPredictions, scoring: Scoring[ClipItems]) -> Scored:
         """Score both directions from a matrix, text-to-video retrieval from a run.
 
         Raises:
@@ -80,18 +83,35 @@ class RetrievalTask:
             return Scored(*score_similarity(location, scores, *options))
         return Scored(*score_run(location, scores, *options))
 
-    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+    def from_baseline(self, name: str, scoring: Scoring[ClipItems]) -> Scored:
         """Score the similarities of a baseline."""
         ids = scoring.items.ids
         return self.score(RetrievalPredictions(name, Similarity(scoring.predict(name), ids, ids)), scoring)
 
-    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
-        """Return the human captions of clips."""
-        return read_clip_texts(dataset, config, ids)
+    def guessing(self, items: ClipItems, metric: str) -> Sequence[float]:
+        """Return the share of the places that count: of recall the first k, of other columns the first alone."""
+        places = int(metric.rpartition("@")[2]) if "/r@" in metric else 1
+        return [min(places / len(items.ids), 1.0)] * len(items.ids)
 
-    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return nothing: predictions are rankings."""
-        return ()
+    def list_choices(
+        self, scoring: Scoring[ClipItems], present: Sequence[int]
+    ) -> tuple[Sequence[Sequence[str]], Sequence[TextChoice]]:
+        """Return the words of first captions; each clip has its own one, and drawn ones of other sources."""
+        items, choices = scoring.items, []
+        for index in present:
+            others = [other for other in present if items.sources[other] != items.sources[index]]
+            draw = scoring.setting.draw(items.ids[index], "other captions")
+            drawn = draw.sample(others, min(_OTHER_CAPTIONS, len(others)))
+            choices.append(TextChoice((index, *drawn), 0))
+        return [lower_words(references[0]) for references in items.references], choices
+
+    def observe(self, scoring: Scoring[ClipItems], scores: Mapping[int, Floats]) -> RetrievalPredictions:
+        """Return the similarities of all captions and clips."""
+        ids = scoring.items.ids
+        return RetrievalPredictions("observer", Similarity(np.column_stack(list(scores.values())), ids, ids))
+
+    def solve_blindly(self, items: ClipItems) -> None:
+        """Return None: blind attackers rank no clips."""
 
 
 class Relevant(NamedTuple):
@@ -111,7 +131,7 @@ class Queries:
         texts: the queries.
     """
 
-    def __init__(self, items: Items, *, every_caption: bool, named: bool) -> None:
+    def __init__(self, items: ClipItems, *, every_caption: bool, named: bool) -> None:
         kept = None if every_caption else 1
         captions = [
             (f"{item}#{sen}" if named else item, clip, text)
@@ -126,7 +146,7 @@ class Queries:
         """Return the clip that each query was written about."""
         return Relevant(np.arange(len(self.ids)), self.videos, np.ones(len(self.ids)))
 
-    def same_caption(self, items: Items) -> Relevant | None:
+    def same_caption(self, items: ClipItems) -> Relevant | None:
         """Return the clips that have each query word for word among their captions; None if no other clip has one."""
         clips_of_text: dict[str, list[int]] = {}
         for clip, texts in enumerate(items.references):
@@ -138,7 +158,7 @@ class Queries:
         relevant, clips = np.array(pairs, dtype=np.int64).T
         return Relevant(relevant, clips, np.ones(len(pairs)))
 
-    def judged(self, items: Items, judgments: Mapping[str, Mapping[str, float]]) -> Relevant:
+    def judged(self, items: ClipItems, judgments: Mapping[str, Mapping[str, float]]) -> Relevant:
         """Return the clips that judges found relevant to each query.
 
         Raises:
@@ -157,7 +177,7 @@ class Queries:
         return Relevant(np.array(queries, dtype=np.int64), np.array(videos, dtype=np.int64), np.array(gains))
 
     def relevances(
-        self, items: Items, judgments: Mapping[str, Mapping[str, float]] | None
+        self, items: ClipItems, judgments: Mapping[str, Mapping[str, float]] | None
     ) -> list[tuple[str, Relevant]]:
         """Return each convention of relevance with the suffix of its columns."""
         conventions = [("", self.own_video()), ("-verbatim", self.same_caption(items))]
@@ -166,7 +186,7 @@ class Queries:
         return [(suffix, relevant) for suffix, relevant in conventions if relevant is not None]
 
 
-def choose_queries(items: Items, query_ids: Sequence[str] | None, rows: int) -> Queries:
+def choose_queries(items: ClipItems, query_ids: Sequence[str] | None, rows: int) -> Queries:
     """Return the queries that predictions are about.
 
     Ids with ``#`` name captions: all of them, or the first one of each clip where no other is named. Other ids name
@@ -191,7 +211,7 @@ def choose_queries(items: Items, query_ids: Sequence[str] | None, rows: int) -> 
 def score_similarity(
     location: str,
     similarity: Similarity,
-    items: Items,
+    items: ClipItems,
     rule: MatchRule = REFUSE,
     relevance: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[dict[str, ScoreColumn], ItemCounts, list[str]]:
@@ -272,7 +292,7 @@ def score_similarity(
 def score_run(
     location: str,
     run: Mapping[str, Mapping[str, float]],
-    items: Items,
+    items: ClipItems,
     rule: MatchRule = REFUSE,
     relevance: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[dict[str, ScoreColumn], ItemCounts, list[str]]:
@@ -413,4 +433,4 @@ def _rank(
     return RelevantRanks(len(candidates), relevant.queries, above, tied, relevant.gains, every)
 
 
-TASK: EvaluationTask = RetrievalTask()
+TASK = RetrievalTask()

@@ -46,12 +46,12 @@ def write_references(request: ExportRequest) -> Written:
         "licenses": [{"id": 1, "name": dataset.licence, "url": ""}],
         "type": "captions",
     }
-    clips_left_out = broken_lines = 0
+    broken_lines = 0
     for split in request.splits():
         path = request.folder / file_name(config, split)
         with json_with_two_lists(path, head, "images", "annotations") as (images, annotations):
             for clip, references, repeated in dataset.references(config, split, request.folder, request.counts):
-                clips_left_out += not references and not repeated
+                request.counts.left_out += not references and not repeated
                 if references:
                     images.append({"id": clip["video_id"]})
                 for reference in references:
@@ -60,8 +60,7 @@ def write_references(request: ExportRequest) -> Written:
                     annotations.append({"image_id": clip["video_id"], "id": annotations.length + 1, "caption": text})
         if not images.length:
             raise VttdataError(f"{dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
-    notes = [f"Clips without a human caption, which are left out: {clips_left_out:,}."] if clips_left_out else []
-    notes += [f"Captions whose line breaks became spaces: {broken_lines:,}."] if broken_lines else []
+    notes = [f"Captions whose line breaks became spaces: {broken_lines:,}."] if broken_lines else []
     return Written(USAGE.format(truth=file_name(config, split), results="results.json"), notes)
 
 

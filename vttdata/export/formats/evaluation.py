@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.export.documents import choose_task, read_documents, require_documents
+from vttdata.export.documents import choose_task, read_documents
 from vttdata.export.evaluation_tables import item_of, queries_of
 from vttdata.export.files import JsonList, as_json, text_file
 from vttdata.export.format import ExportRequest, Format, Written
@@ -95,34 +95,30 @@ def write_evaluation(request: ExportRequest) -> Written:
         VttdataError: if no clip of the split has a human caption, or the configuration has no items.
     """
     dataset = request.dataset
-    config = request.config or next(
-        (name for name in ("foils", "moments", "questions") if name in dataset.configs), "clips"
-    )
+    config = request.config or next((name for name in _WRITERS if name in dataset.configs), "clips")
     table = config.partition("/")[0]
     write, usage = _WRITERS.get(table, (_write_clips, _USAGE_OF_CLIPS))
     if write is _write_clips:
         dataset.require_captions(config)
     split = dataset.single_split(table, request.split)
-    notes = write(request, config, split)
+    write(request, config, split)
     options = f" --split {split}" + (f" --config {config}" if config not in _DEFAULTS else "")
-    return Written(usage.format(name=dataset.name, options=options), notes)
+    return Written(usage.format(name=dataset.name, options=options))
 
 
-def _write_pairs(request: ExportRequest, config: str, split: str) -> list[str]:
-    texts = ("caption", "foil") if config == "foils" else ("captions", "foils")
+def _write_pairs(request: ExportRequest, config: str, split: str) -> None:
     with (
         text_file(request.folder / "items.jsonl") as items,
         text_file(request.folder / "scores.jsonl") as scores,
     ):
-        for name, row in request.dataset.pairs(config, split):
-            true, foil = (row[text] for text in texts)
-            items.write(as_json({"foil_id": name, "video_id": row["video_id"], "true": true, "foil": foil}) + "\n")
-            scores.write(as_json({"foil_id": name, "true_score": None, "foil_score": None}) + "\n")
-    return []
+        for pair in request.dataset.pairs(config, split):
+            texts = {"true": pair.row[pair.true_column], "foil": pair.row[pair.foil_column]}
+            items.write(as_json({"foil_id": pair.name, "video_id": pair.row["video_id"], **texts}) + "\n")
+            scores.write(as_json({"foil_id": pair.name, "true_score": None, "foil_score": None}) + "\n")
 
 
-def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
-    folder, left_out = request.folder, 0
+def _write_clips(request: ExportRequest, config: str, split: str) -> None:
+    folder = request.folder
     video_ids: list[str] = []
     query_ids: list[str] = []
     with (
@@ -134,7 +130,7 @@ def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
         captions.write("[")
         template = JsonList(captions)
         for clip in request.dataset.references(config, split, folder, request.counts):
-            left_out += not clip.references and not clip.repeated
+            request.counts.left_out += not clip.references and not clip.repeated
             item = item_of(clip)
             if item is not None:
                 items.write(as_json(to_row(item)) + "\n")
@@ -150,23 +146,21 @@ def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
             f"{request.dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored."
         )
     np.savez(folder / "similarity.npz", query_ids=np.array(query_ids), video_ids=np.array(video_ids))
-    return [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
 
 
-def _write_questions(request: ExportRequest, config: str, split: str) -> list[str]:
+def _write_questions(request: ExportRequest, config: str, split: str) -> None:
     # Items say what is right, as those of clips and pairs do.
     task = choose_task(dataclasses.replace(request, config=config, split=split))
     with (
         text_file(request.folder / "items.jsonl") as items,
         text_file(request.folder / "answers.jsonl") as answers,
     ):
-        for document in require_documents(request, task, read_documents(request, task)):
+        for document in read_documents(request, task):
             items.write(as_json(to_row(document)) + "\n")
             answers.write(as_json({"question_id": document.name, "free_text": None}) + "\n")
-    return []
 
 
-def _write_moments(request: ExportRequest, config: str, split: str) -> list[str]:
+def _write_moments(request: ExportRequest, config: str, split: str) -> None:
     dataset = request.dataset
     clips = {row["video_id"]: row for row in dataset.rows("clips", split, ["video_id", "url", "duration", "video"])}
     queries = {
@@ -183,14 +177,13 @@ def _write_moments(request: ExportRequest, config: str, split: str) -> list[str]
             true = {"windows": list(zip(row["starts"], row["ends"], strict=True))}
             items.write(as_json(facts | true) + "\n")
             windows.write(as_json({"qid": number, "pred_relevant_windows": [], "pred_saliency_scores": []}) + "\n")
-    return []
 
 
-_WRITERS: Mapping[str, tuple[Callable[[ExportRequest, str, str], list[str]], str]] = {
+_WRITERS: Mapping[str, tuple[Callable[[ExportRequest, str, str], None], str]] = {
     "foils": (_write_pairs, _USAGE_OF_PAIRS),
     "paragraphs": (_write_pairs, _USAGE_OF_PAIRS),
-    "questions": (_write_questions, _USAGE_OF_QUESTIONS),
     "moments": (_write_moments, _USAGE_OF_MOMENTS),
+    "questions": (_write_questions, _USAGE_OF_QUESTIONS),
 }
 _DEFAULTS = ("clips", "foils", "questions", "moments")
 FORMAT = Format(write_evaluation, RULES, any_config=True, takes_stimuli=True)

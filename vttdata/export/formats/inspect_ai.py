@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from vttdata.export.documents import choose_task, left_out_notes, write_documents
+from vttdata.export.documents import choose_task, write_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 
@@ -47,11 +47,11 @@ def write_inspect_ai(request: ExportRequest) -> Written:
         VttdataError: if there is nothing to ask.
     """
     task = choose_task(request)
-    documents = write_documents(request, task)
+    write_documents(request, task)
     with text_file(request.folder / "task.py") as stream:
         stream.write(_TASK.format(name=task.name))
     usage = _USAGE.format(dataset=task.dataset, options=task.evaluate_options)
-    return Written(usage, left_out_notes(request, task, len(documents)))
+    return Written(usage)
 
 
 FORMAT = Format(write_inspect_ai, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)

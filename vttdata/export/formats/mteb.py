@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from vttdata.dataset.front_matter import dump_front_matter
 from vttdata.dataset.shards import SplitFiles, write_split
 from vttdata.errors import VttdataError
-from vttdata.export.documents import QuestionDocument, choose_task, read_documents, require_documents
+from vttdata.export.documents import QuestionDocument, choose_task, read_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.reader import CaptionCounts, ClipReferences, Reference
@@ -124,7 +124,7 @@ def write_mteb(request: ExportRequest) -> Written:
     Raises:
         VttdataError: if a split has no clip with a human caption, or no question.
     """
-    if request.clip_config.partition("/")[0] == "questions":
+    if request.clip_config.partition("/")[0] in QuestionDocument.tables:
         return _write_questions(request)
     dataset, folder, config = request.dataset, request.folder, request.clip_config
     dataset.require_captions(config)
@@ -168,11 +168,7 @@ def write_mteb(request: ExportRequest) -> Written:
 
 def _write_questions(request: ExportRequest) -> Written:
     task, tables = choose_task(request), _Tables(request, _QUESTION_CONFIGS)
-    documents = [
-        document
-        for document in require_documents(request, task, read_documents(request, task))
-        if isinstance(document, QuestionDocument)
-    ]
+    documents = [document for document in read_documents(request, task) if isinstance(document, QuestionDocument)]
     options, asked, answers = list[Row](), list[Row](), list[Row]()
     for document in documents:
         name, video = document.question_id, document.video or f"{document.video_id}.mp4"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 
-from vttdata.export.documents import ClipDocument, Document, choose_task, left_out_notes, write_documents
+from vttdata.export.documents import HarnessDocument, choose_task, write_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.files.csv_safety import escape_formula
@@ -57,24 +57,18 @@ def write_vlmevalkit(request: ExportRequest) -> Written:
     documents = write_documents(request, task)
     with text_file(request.folder / f"{task.name}.tsv") as stream:
         rows = csv.writer(stream, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n")
-        columns = letters(max(_LEAST_COLUMNS, *(len(_options(document)) for document in documents)))
+        columns = letters(max(_LEAST_COLUMNS, *(len(document.shown_options) for document in documents)))
         rows.writerow(["index", "id", "video", "question", *columns, "answer"])
         rows.writerows(_row(index, document, len(columns)) for index, document in enumerate(documents))
     with text_file(request.folder / "run.py") as stream:
         stream.write(_RUN)
     usage = _USAGE.format(dataset=task.dataset, task=task.name, options=task.evaluate_options)
-    return Written(usage, left_out_notes(request, task, len(documents)))
+    return Written(usage)
 
 
-def _options(document: Document) -> list[str]:
-    return [] if isinstance(document, ClipDocument) else document.options
-
-
-def _row(index: int, document: Document, columns: int) -> list[object]:
-    options = _options(document)
-    answer = document.captions[0] if isinstance(document, ClipDocument) else letters(document.answer + 1)[-1]
-    cells = [*options, *[""] * (columns - len(options))]
-    texts = [document.name, document.video_id, document.prompt, *cells, answer]
+def _row(index: int, document: HarnessDocument, columns: int) -> list[object]:
+    cells = [*document.shown_options, *[""] * (columns - len(document.shown_options))]
+    texts = [document.name, document.video_id, document.prompt, *cells, document.target]
     return [index, *(escape_formula(text) for text in texts)]
 
 

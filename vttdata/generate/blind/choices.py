@@ -13,7 +13,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Encoder = Callable[[Sequence[str]], npt.NDArray[np.generic]]
 
 _FOLDS = 5
+T = TypeVar("T")
 
 
 class AttackerUnavailableError(VttdataError):
@@ -119,19 +120,20 @@ class ChoiceSet:
         """VideoCorpus of other videos by `Choice.fold`; None where there are none."""
         self.encoder = encoder
         self._whole: ChoiceSet = self
-        self._indices: Integers = np.arange(len(items))
-        self._features: dict[Callable[[ChoiceSet], Matrix], Matrix] = {}
+        self.indices: Integers = np.arange(len(items))
+        """Index of each choice in the set that they were taken from."""
+        self._computed: dict[Callable[[ChoiceSet], object], Any] = {}
 
     def take(self, indices: Integers) -> ChoiceSet:
         """Return the choices of these indices."""
         chosen = ChoiceSet([self.items[index] for index in indices.tolist()], texts=self.texts, encoder=self.encoder)
-        chosen._whole, chosen._indices = self._whole, self._indices[indices]
+        chosen._whole, chosen.indices = self._whole, self.indices[indices]
         return chosen
 
     @property
     def key(self) -> bytes:
         """What tells these choices from others that were taken from the same ones."""
-        return self._indices.tobytes()
+        return self.indices.tobytes()
 
     @functools.cached_property
     def sizes(self) -> Integers:
@@ -152,11 +154,16 @@ class ChoiceSet:
     def features(self, describe: Callable[[ChoiceSet], Matrix]) -> Matrix:
         """Return features that `describe` computes of all choices that these were taken from: options x features."""
         whole = self._whole
-        if describe not in whole._features:
-            whole._features[describe] = describe(whole)
-        if whole is self:
-            return whole._features[describe]
-        return whole._features[describe][whole.starts[self._indices][self.owners] + self.places]
+        described = whole.compute_once(describe)
+        return described if whole is self else described[whole.starts[self.indices][self.owners] + self.places]
+
+    def compute_once(self, compute: Callable[[ChoiceSet], T]) -> T:
+        """Return what `compute` says of all choices that these were taken from, which is computed once."""
+        computed = self._whole._computed
+        if compute not in computed:
+            computed[compute] = compute(self._whole)
+        found: T = computed[compute]
+        return found
 
     @functools.cached_property
     def places(self) -> Integers:
@@ -168,7 +175,7 @@ class ChoiceSet:
     def words(self) -> Sequence[tuple[list[str], ...]]:
         """Words of the options of each choice, in lower case; equal texts are cut once."""
         if self._whole is not self:
-            return [self._whole.words[index] for index in self._indices.tolist()]
+            return [self._whole.words[index] for index in self.indices.tolist()]
         cut = functools.cache(lower_words)
         return [tuple(map(cut, item.options)) for item in self.items]
 
@@ -181,14 +188,14 @@ class ChoiceSet:
     def own_words(self) -> Sequence[tuple[list[tuple[str, int]], ...]]:
         """Words of each option that not all options of its choice have as often, each with its index."""
         if self._whole is not self:
-            return [self._whole.own_words[index] for index in self._indices.tolist()]
+            return [self._whole.own_words[index] for index in self.indices.tolist()]
         return [tuple(list_own_words(options)) for options in self.words]
 
     @functools.cached_property
     def shared_words(self) -> Sequence[list[str]]:
         """Different words that all options of each choice have, sorted."""
         if self._whole is not self:
-            return [self._whole.shared_words[index] for index in self._indices.tolist()]
+            return [self._whole.shared_words[index] for index in self.indices.tolist()]
         return [sorted(set(options[0]).intersection(*options[1:])) for options in self.words]
 
 

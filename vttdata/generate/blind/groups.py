@@ -30,8 +30,8 @@ _TIE = 1e-6
 Correct: TypeAlias = Callable[[ChoiceSet, Floats], Floats]
 """Scores of options, from choices and scores without regard to groups.
 
-The score of an option is that of the best combination of answers with it, so that the best options are the best
-combination.
+The score of an option is that of the combinations of answers with it: of the best one in groups that a set names, so that
+the best options are the best combination, and of all together in others.
 """
 
 
@@ -75,9 +75,12 @@ def learn_groups(examples: Examples, scores: Floats) -> Correct:
             # Of combinations that are as good one is drawn, so that the answers of a group are guessed together.
             drawn = random.Random(str([choices.items[index] for index in group]))
             joint = features(described, totals) @ weights + [drawn.random() * _TIE for _ in answers]
+            # Groups that the set names count as wholes: what is wanted is their likeliest combination. In others each
+            # question counts by itself: what is wanted is its likeliest answer, over all combinations.
+            combine = np.maximum if choices.items[group[0]].group is not None else np.logaddexp
             for place, index in enumerate(group):
                 best = np.full(choices.sizes[index], -np.inf)
-                np.maximum.at(best, [each[place] for each in answers], joint)
+                combine.at(best, [each[place] for each in answers], joint)
                 corrected[choices.starts[index] : choices.starts[index] + choices.sizes[index]] = best
         return corrected
 

@@ -25,8 +25,10 @@ Learner: TypeAlias = "Callable[[Matrix, Integers, Integers], Floats]"
 # Count that a feature has on either side before any example is seen.
 _PRIOR_COUNT = 0.5
 _NEWTON_STEPS = 12
-# Squared size of a gradient that counts as 0, and share of a step's squared gradient that may remain.
+# Squared size of a gradient that counts as 0, share of it that conjugate gradients leave, and of a step that is tried.
 _MIN_GRADIENT = 1e-6
+_REMAINDER = 1e-2
+_MIN_SHARE = 1e-6
 _SWEEPS = 100
 _MIN_CHANGE = 1e-4
 # Standard deviation below which a column says nothing but rounding errors.
@@ -134,25 +136,43 @@ def _fit(features: Matrix, transposed: Matrix, starts: Integers, right: Integers
     if not len(starts):
         return weights
     sizes = np.diff(np.append(starts, features.shape[0]))
+    scores = np.zeros(features.shape[0])
     for _ in range(_NEWTON_STEPS):
-        chances = softmax(features @ weights, starts)
+        chances = softmax(scores, starts)
         missed = -chances
         missed[right] += 1
-        residual = transposed @ missed - weights
-        size = _dot(residual, residual)
-        if size < _MIN_GRADIENT:
+        gradient = transposed @ missed - weights
+        if _dot(gradient, gradient) < _MIN_GRADIENT:
             break
-        direction, stop = residual.copy(), size * _MIN_GRADIENT
+        step, residual, direction = np.zeros(len(weights)), gradient, gradient
+        size = _dot(residual, residual)
+        stop = size * _REMAINDER
         while size > stop:
             moved = chances * (features @ direction)
             moved -= chances * np.repeat(np.add.reduceat(moved, starts), sizes)
             product = direction + transposed @ moved
             length = size / _dot(direction, product)
-            weights = weights + length * direction
+            step = step + length * direction
             residual = residual - length * product
             size, former = _dot(residual, residual), size
             direction = residual + size / former * direction
+        # A whole step can go too far where the curvature changes; a short enough one never does.
+        change, gain = features @ step, _dot(gradient, step)
+        before, share = _measure_fit(scores, starts, right, weights), 1.0
+        while _measure_fit(scores + share * change, starts, right, weights + share * step) < before + share * gain / 10:
+            share /= 2
+            if share < _MIN_SHARE:
+                return weights
+        weights, scores = weights + share * step, scores + share * change
     return weights
+
+
+def _measure_fit(scores: Floats, starts: Integers, right: Integers, weights: Floats) -> float:
+    """Return the logarithm of the probability of the right options, less the penalty on weights."""
+    highest = np.maximum.reduceat(scores, starts)
+    sizes = np.diff(np.append(starts, len(scores)))
+    totals = np.add.reduceat(np.exp(scores - np.repeat(highest, sizes)), starts)
+    return float((scores[right] - highest - np.log(totals)).sum()) - _dot(weights, weights) / 2
 
 
 def softmax(scores: Floats, starts: Integers) -> Floats:

@@ -17,6 +17,7 @@ from vttdata.generate.blind.attacker import BlindAttacker
 from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, Examples, fold_by_video
 from vttdata.generate.blind.groups import learn_groups, list_groups
 from vttdata.generate.blind.learning import Floats, Integers, center_rows, nonnegative_choice_regression
+from vttdata.generate.blind.siblings import look_again
 from vttdata.statistics.arrays import Flags
 
 ENSEMBLE = "ensemble"
@@ -116,6 +117,7 @@ def stack_guesses(guesses: Floats, examples: Examples, *, in_groups: bool = True
         believed[:, tried] = (scaled[tried] * alone).T
         totals = scaled @ weights
         if in_groups:
+            totals = look_again(others, choices, totals)
             totals[tried] = learn_groups(others, totals[~tried])(examples.keep([fold]).choices, totals[tried])
         stacked[tried] = totals[tried]
     return believed, stacked

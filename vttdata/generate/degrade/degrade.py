@@ -2,7 +2,7 @@
 
 Graham, Awad and Smeaton (PLOS ONE 2018) hide such captions among those to be judged, to find careless workers. Who only
 reads must not find them: the new words stand between the same words as in their donor where there are such, and of
-some captions the likeliest of several results is taken, so that degraded captions are as likely as their originals.
+several results the one is taken that agrees best with its wider context, beyond what pairs of words tell.
 What is drawn depends only on the caption's id, the seed and the donors, never on an order. That the new words do not
 fit the video is likely and not certain.
 
@@ -24,14 +24,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from vttdata.generate.degrade.donors import Donors, content_words, hash64, inner_words
+from vttdata.generate.degrade.donors import Donors, content_words, inner_words
 from vttdata.records import Caption, Degraded
 from vttdata.settings import Strict
 from vttdata.text.lm import NgramModel
 from vttdata.text.word_spans import find_words, split_words
 
 # Name of the algorithm, part of every draw: another name gives other captions for the same seed.
-GENERATOR = "degrade-2"
+GENERATOR = "degrade-3"
 
 # Meaning of each flag of `Degraded`; a caption without a flag is degraded as its variant says.
 FLAGS = {
@@ -44,12 +44,12 @@ FLAGS = {
 
 # Draws for one caption, between the same words and then from anywhere.
 _MATCHED_DRAWS, _MAX_DRAWS = 64, 96
-# Share of captions of which the likeliest of several forms is taken, and number of these forms; of the others, the
-# first. With new words between the same words as in their donor, bigrams, trigrams and a recurrent network trained on
-# MSR-VTT's training captions prefer the original of 59, 63 and 66 % of its test captions. Where the likeliest form is
-# taken, it is 30, 36 and 43 %, so that a mixture tells none of them which caption is degraded.
-_LIKELIEST_SHARE = 0.45
-_MAX_FORMS = 32
+# Forms of a caption among which one is chosen: that with the lowest surprisal by a 4-gram model (nats), less that by a
+# bigram model and the number of letters of its new words with these weights. Where original and form are as likely by
+# bigrams, the original is likelier by 4-grams; forms that are chosen by 4-grams alone are too likely by bigrams; and
+# new words have fewer letters than old ones. So the one is balanced by the other.
+_MAX_FORMS = 10
+_BIGRAM_WEIGHT, _LETTER_WEIGHT = 0.9, 0.2
 # Captions whose forms are scored together.
 _CAPTIONS_PER_BLOCK = 2000
 
@@ -194,9 +194,9 @@ def degrade_captions(
 
     Several such results are drawn, and one is chosen. Preferred are those whose new words name something, and nothing
     that captions of the source name; then those that read well; then those whose new words stand between the same words
-    in the donor as here. Of nearly half of the captions the likeliest of these is taken, by an n-gram model of other
-    sources, and of the rest the first, so that degraded captions are altogether as likely as their originals. Who reads
-    both can then hardly tell which is degraded, if `donors` are many.
+    in the donor as here. Of these the one is taken that is likely by a 4-gram model of other sources, for what it is by
+    bigrams and for its length in letters, so that degraded captions are altogether as likely and as long as their
+    originals. Who reads both can then hardly tell which is degraded, if `donors` are many.
 
     A caption may be by any author, and be among the donors. The same seed, caption and donors give the same result:
     the degraded caption with its provenance, or no caption and a flag of `FLAGS` where it is impossible.
@@ -210,8 +210,8 @@ def degrade_captions(
         chosen = [of_caption[0] for of_caption in forms]
         for half in (0, 1):
             rows = [row for row, task in enumerate(tasks) if len(forms[row]) > 1 and task.half == half]
-            likeliest = _likeliest([forms[row] for row in rows], donors.scorers[half]) if rows else ()
-            for row, form in zip(rows, likeliest, strict=True):
+            likely = _choose_likely([forms[row] for row in rows], donors.scorers[half]) if rows else ()
+            for row, form in zip(rows, likely, strict=True):
                 chosen[row] = form
         yield from chosen
 
@@ -231,16 +231,31 @@ def _find_forms(task: _Task) -> Sequence[Degraded]:
     return [_draw_whole(task) if task.settings.whole else task.refuse("too_short")]
 
 
-def _likeliest(forms: Sequence[Sequence[Degraded]], scorer: NgramModel | None) -> Iterator[Degraded]:
-    """Yield of the forms of each caption the likeliest, and without a scorer the first."""
+def _choose_likely(
+    forms: Sequence[Sequence[Degraded]], models: tuple[NgramModel, NgramModel] | None
+) -> Iterator[Degraded]:
+    """Yield of the forms of each caption the one that is likely for its bigrams and length; without models the first.
+
+    The models are those of `Donors.scorers`.
+    """
     texts = [form.caption or "" for own in forms for form in own]
-    surprisals = np.zeros(len(texts))
-    if scorer is not None:
+    values = np.zeros(len(texts))
+    if models is not None:
+        tokens = models[0].count_tokens(texts)
+        long, short = (np.log(model.perplexity(texts)) * tokens for model in models)
         # Last digits differ between machines.
-        surprisals = np.round(np.log(scorer.perplexity(texts)) * scorer.count_tokens(texts), 6)
+        letters = np.array([_count_new_letters(form) for own in forms for form in own])
+        values = np.round(long - _BIGRAM_WEIGHT * short - _LETTER_WEIGHT * letters, 6)
     sizes = [len(own) for own in forms]
-    for own, values in zip(forms, np.split(surprisals, np.cumsum(sizes)[:-1]), strict=True):
-        yield own[int(values.argmin())]
+    for own, of_form in zip(forms, np.split(values, np.cumsum(sizes)[:-1]), strict=True):
+        yield own[int(of_form.argmin())]
+
+
+def _count_new_letters(form: Degraded) -> int:
+    """Return the length of the words that came in, in letters with the spaces between them."""
+    start = form.start or 0
+    removed = split_words(form.original)[start : start + (form.words or 0)]
+    return len(form.caption or "") - len(form.original) + sum(map(len, removed)) + max(len(removed) - 1, 0)
 
 
 class _Draw(NamedTuple):
@@ -271,12 +286,6 @@ class _Task:
         self.source_id = donors.source_of(caption)
         self.half = donors.half_of(self.source_id)
         self.words, self.first, self.end = inner_words(caption.caption)
-
-    @property
-    def takes_likeliest(self) -> bool:
-        """Whether the likeliest form is taken, and not the first."""
-        caption = self.caption
-        return hash64("likeliest", self._seed, caption.video_id, caption.sen_id) < _LIKELIEST_SHARE * 2**64
 
     def draws(self, first: int = _MATCHED_DRAWS) -> Iterator[_Draw]:
         """Yield draws by the seed and the caption's id, from a number on."""
@@ -321,9 +330,9 @@ def _draw_runs(task: _Task, count: int) -> Sequence[Degraded]:
     starts: Sequence[int] = range(task.first + 1, task.end - count) or range(1, len(task.words) - count)
     between = donors.runs_between(caption.language, source_id, task.words, starts, count)
     matched = [*between]
-    wanted = _MAX_FORMS if task.takes_likeliest else 1
     best: list[Degraded] = []
     fewest = (True, True, True)
+    tried: set[tuple[int, str, int, int]] = set()
     for draw in task.draws(0 if matched else _MATCHED_DRAWS):
         is_matched = draw.number < _MATCHED_DRAWS
         if is_matched:
@@ -335,6 +344,10 @@ def _draw_runs(task: _Task, count: int) -> Sequence[Degraded]:
         if drawn is None:
             continue
         donor, donor_start = drawn
+        run = start, donor.video_id, donor.sen_id, donor_start
+        if run in tried:
+            continue
+        tried.add(run)
         donor_words = split_words(donor.caption)
         inserted, removed = donor_words[donor_start : donor_start + count], task.words[start : start + count]
         if _are_alike(inserted, removed) or _are_alike(donor_words, task.words):
@@ -353,9 +366,9 @@ def _draw_runs(task: _Task, count: int) -> Sequence[Degraded]:
         if faults < fewest:
             best, fewest = [], faults
         best.append(form)
-        if len(best) == wanted and not any(fewest):
+        if len(best) == _MAX_FORMS and not any(fewest):
             break
-    return best[:wanted]
+    return best[:_MAX_FORMS]
 
 
 def _draw_anywhere(task: _Task, count: int, draw: _Draw) -> tuple[Caption, int] | None:

@@ -155,17 +155,23 @@ class Donors:
         begins = np.cumsum([0, *map(len, words)])[:-1]
         return ids, flat, begins
 
+    @functools.cached_property
+    def _halves(self) -> Integers:
+        return np.array([self.half_of(self.source_of(caption)) for caption in self._captions], np.int64)
+
     def half_of(self, source_id: str) -> int:
         """Return the half to which a source belongs: 0 or 1."""
         return hash64("half", source_id) % _HALVES
 
     @functools.cached_property
-    def scorers(self) -> Sequence[NgramModel | None]:
-        """Language model for the captions of each half; None where the other half is empty."""
+    def scorers(self) -> Sequence[tuple[NgramModel, NgramModel] | None]:
+        """Models of 4-grams and of bigrams for the captions of each half; None where the other half is empty."""
         texts: list[list[str]] = [[] for _ in range(_HALVES)]
         for caption in self._captions:
             texts[1 - self.half_of(self.source_of(caption))] += [caption.caption] * bool(content_words(caption.caption))
-        return [NgramModel.train(of_half) if of_half else None for of_half in texts]
+        return [
+            (NgramModel.train(of_half), NgramModel.train(of_half, order=2)) if of_half else None for of_half in texts
+        ]
 
     def runs_between(
         self, language: str, source_id: str, words: Sequence[str], starts: Iterable[int], count: int
@@ -212,8 +218,7 @@ class Donors:
         rows = np.repeat(np.arange(len(numbers)), numbers)
         starts = np.arange(len(rows)) - np.repeat(np.cumsum(numbers) - numbers, numbers) + self._firsts[rows] + 1
         positions = begins[rows] + starts
-        halves = np.array([self.half_of(self.source_of(caption)) for caption in self._captions], np.int64)
-        contexts = (halves[rows] * len(ids) + words[positions - 1]) * len(ids) + words[positions + count]
+        contexts = (self._halves[rows] * len(ids) + words[positions - 1]) * len(ids) + words[positions + count]
         # The golden ratio spreads the runs of a caption over the circle.
         points = self._caption_points[rows] + starts.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         order = np.lexsort((points, contexts))

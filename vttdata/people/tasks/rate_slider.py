@@ -293,8 +293,7 @@ def _judgments(answers: Iterable[Answered]) -> list[Judgment]:
         facts, item = entry.item.facts, entry.item
         shown = (item.video_id, facts["system"], facts["kind"])
         score = float(entry.answer["score"])
-        # Pages of earlier campaigns did not ask workers to watch.
-        share = entry.observed.shown if entry.observed is not None and "min_shown" in item.shown else None
+        share = entry.observed.shown if entry.observed is not None else None
         judgments.append(
             Judgment(entry.unit, entry.worker, item.item, *shown, score, position, entry.seconds, shown=share)
         )

@@ -207,7 +207,7 @@ class DegradeCaptions(WholeStage[CaptionInSplit, Degraded]):
     """Degraded form of every caption; where there is none, the record has a flag."""
 
     name = "degraded"
-    version = 3
+    version = 4
     output = Degraded
     id_column = "video_id"
 

@@ -55,14 +55,14 @@ def load_pretrained(
         import torch
         import transformers
 
-        from vttdata.hub_timeout import hub_timeout_behind, limit_hub_waits
+        from vttdata.hub_client import explain_timeout, hub_requests
     except ImportError as error:
         raise VttdataError(
             f"A {noun} of HuggingFace needs torch and transformers: pip install 'vttdata[lm]'."
         ) from error
     options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
-        with limit_hub_waits(model):
+        with hub_requests(model):
             tokenizer = transformers.AutoTokenizer.from_pretrained(model, **options)
             if head_seed is not None:
                 _check_cls(tokenizer)
@@ -73,7 +73,7 @@ def load_pretrained(
             )
         loaded = loaded.to(device).eval()
     except (OSError, ValueError, RuntimeError, KeyError, TypeError, AssertionError, ImportError) as error:
-        reason = str(hub_timeout_behind(error) or error).strip().split("\n")[0] or type(error).__name__
+        reason = (explain_timeout(error) or str(error)).strip().split("\n")[0] or type(error).__name__
         raise VttdataError(f"The {noun} '{model}' cannot be loaded on {device}: {reason}") from error
     return loaded, tokenizer
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Set as AbstractSet
+from collections import Counter
 
 import numpy as np
 
@@ -12,9 +11,8 @@ from vttdata.generate.blind.attacker import BlindAttacker
 from vttdata.generate.blind.attackers.trees import boost, describe_densely
 from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, check_questions
 from vttdata.generate.blind.learning import Floats, rank_options
+from vttdata.generate.blind.siblings import list_siblings
 
-# Questions about one video that are compared with each.
-_MAX_SIBLINGS = 30
 _OF_OPTIONS = 6
 
 
@@ -27,50 +25,37 @@ def compare_with_siblings(choices: ChoiceSet) -> Floats:
     others, and their number.
     """
     check_questions(choices)
-    members: dict[str, list[int]] = defaultdict(list)
-    for index, item in enumerate(choices.items):
-        members[item.video_id].append(index)
-    if max(map(len, members.values())) < 2:
+    blocks = choices.compute_once(list_siblings)
+    if not blocks:
         raise AttackerUnavailableError("no video has several questions")
-    asked = [frozenset(words) for words in choices.question_words]
-    offered = [[frozenset(words) for words in options] for options in choices.words]
-    every = [asked[index].union(*offered[index]) for index in range(len(asked))]
-    videos = Counter(
-        word for indices in members.values() for word in frozenset().union(*(every[index] for index in indices))
-    )
-    weights = {word: math.log(1 + len(members) / count) for word, count in videos.items()}
-    texts = [frozenset(text.casefold().strip() for text in item.options) for item in choices.items]
-
-    def weigh(words: AbstractSet[str]) -> float:
-        return math.fsum(weights[word] for word in words)
-
-    def liken(words: AbstractSet[str], others: AbstractSet[str]) -> float:
-        return len(words & others) / max(len(words | others), 1)
-
-    likeness, questions = np.zeros((len(choices.owners), _OF_OPTIONS)), np.zeros((len(asked), 3))
-    for indices in members.values():
-        for index in indices:
-            siblings = [other for other in indices if other != index][:_MAX_SIBLINGS]
-            if not siblings:
-                continue
-            in_questions = frozenset().union(*(asked[other] for other in siblings))
-            in_options = frozenset().union(*(words for other in siblings for words in offered[other]))
-            common = offered[index][0].intersection(*offered[index][1:])
-            for place, words in enumerate(offered[index]):
-                own = (words - common) or words
-                total = max(weigh(own), 1e-9)
-                closest = [max(liken(words, others) for others in offered[other]) for other in siblings]
-                text = choices.items[index].options[place].casefold().strip()
-                likeness[choices.starts[index] + place] = (
-                    weigh(own & in_questions) / total,
-                    weigh(own & in_options) / total,
-                    math.fsum(weigh(own & every[other]) for other in siblings) / total / len(siblings),
-                    max(closest),
-                    sum(closest) / len(closest),
-                    sum(text in texts[other] for other in siblings) / len(siblings),
-                )
-            alike = [liken(asked[index], asked[other]) for other in siblings]
-            questions[index] = max(alike), sum(alike) / len(alike), len(siblings)
+    counts = Counter(word for block in blocks for word in block.words)
+    videos = len({item.video_id for item in choices.items})
+    likeness, questions = np.zeros((len(choices.owners), _OF_OPTIONS)), np.zeros((len(choices.items), 3))
+    for block in blocks:
+        others = len(block.indices) - 1
+        in_options = np.maximum.reduceat(block.offered, block.starts)
+        every = np.maximum(block.asked, in_options)
+        shared = np.minimum.reduceat(block.offered, block.starts)[block.owners]
+        own = block.offered - shared
+        own = np.where(own.any(axis=1, keepdims=True), own, block.offered)
+        own *= [math.log(1 + videos / counts[word]) for word in block.words]
+        total = np.maximum(own.sum(axis=1), 1e-9)
+        said = [(marks.sum(axis=0) - marks)[block.owners] for marks in (block.asked, in_options, every)]
+        closest = np.maximum.reduceat(block.alike, block.starts, axis=1)
+        likeness[block.rows] = np.column_stack(
+            [
+                (own * (said[0] > 0)).sum(axis=1) / total,
+                (own * (said[1] > 0)).sum(axis=1) / total,
+                (own * said[2]).sum(axis=1) / total / others,
+                closest.max(axis=1),
+                closest.sum(axis=1) / others,
+                np.maximum.reduceat(block.same, block.starts, axis=1).sum(axis=1) / others,
+            ]
+        )
+        alike = block.alike_asked
+        questions[block.indices] = np.column_stack(
+            [alike.max(axis=1), alike.sum(axis=1) / others, np.full(len(alike), others)]
+        )
     return np.hstack([likeness, rank_options(likeness, choices.starts), questions[choices.owners]])
 
 
