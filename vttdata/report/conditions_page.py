@@ -55,8 +55,7 @@ def _disagreeing_items(report: ConditionsReport, stimuli: Path | None) -> PageSe
         seen = {(each.video_id, each.condition): each for each in read_stimuli(stimuli) if each.video_id in clips}
     examples = []
     for index in shown:
-        of_item = texts.get(items.ids[index])
-        examples.append(Example(items.ids[index], listed=of_item.texts[:_TEXTS_SHOWN] if of_item else ()))
+        examples.append(Example(items.ids[index], listed=texts[items.ids[index]].texts[:_TEXTS_SHOWN]))
         for condition in CONDITIONS:
             given = {name: found[condition] for name, found in values[index].items() if condition in found}
             if not given:
