@@ -39,8 +39,9 @@ def hub_requests(subject: str) -> Iterator[None]:
         if _limit_waits not in hooks:
             # Calls state that they have no limit, so that one of the client would not count; and huggingface_hub
             # replaces a client that could not connect.
+            client_type: Any = type(client)
             make_client = functools.partial(
-                type(client), event_hooks={"request": [*hooks, _limit_waits]}, follow_redirects=True, timeout=None
+                client_type, event_hooks={"request": [*hooks, _limit_waits]}, follow_redirects=True, timeout=None
             )
             huggingface_hub.set_client_factory(make_client)
     try:
