@@ -30,8 +30,8 @@ _TIE = 1e-6
 Correct: TypeAlias = Callable[[ChoiceSet, Floats], Floats]
 """Scores of options, from choices and scores without regard to groups.
 
-The score of an option is that of the combinations of answers with it: of the best one in groups that a set names, so that
-the best options are the best combination, and of all together in others.
+The score of an option is that of the combinations of answers with it: of the best one in groups that a set names, so
+that the best options are the best combination, and of all together in others.
 """
 
 
