@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.annotations.trecvid.judgments import human_letter
-from vttdata.files.table_formats import as_markdown
+from vttdata.files.results import ResultTable, Section, format_markdown, format_markdown_table
 from vttdata.people import replication, significance, system_intervals, system_scores
 from vttdata.people.scoring.tables import significance_table, system_table
 from vttdata.people.scoring.two_evaluations import correlation_table
@@ -36,7 +36,8 @@ def counts(campaigns: Campaigns) -> str:
         ]
         for name, scores in campaigns.items()
     ]
-    return as_markdown([["judgments", "rows", "systems", "videos", "least", "most", "assessments"], *rows])
+    columns = ("judgments", "rows", "systems", "videos", "least", "most", "assessments")
+    return format_markdown_table(ResultTable(columns, rows))
 
 
 def alignment(scans: Sequence[OffsetScan]) -> str:
@@ -44,16 +45,20 @@ def alignment(scans: Sequence[OffsetScan]) -> str:
     offsets = sorted({scan.offset for scan in scans})
     known = {(scan.campaign, scan.offset): round(scan.correlation, 3) for scan in scans}
     names = dict.fromkeys(scan.campaign for scan in scans)
-    return as_markdown(
-        [["offset", *map(str, offsets)], *([name, *(known[name, o] for o in offsets)] for name in names)]
-    )
+    rows = [[name, *(known[name, offset] for offset in offsets)] for name in names]
+    return format_markdown_table(ResultTable(("offset", *map(str, offsets)), rows))
 
 
 def ranking(name: str, scores: Sequence[CaptionScore]) -> str:
     """Return the systems, best first, and the significant differences between them."""
     tested = significance(scores)
     table = system_table(system_scores(scores), system_intervals(scores), tested)
-    return "\n".join([f"## {name}\n", as_markdown(table), as_markdown(significance_table(tested))])
+    return format_markdown(
+        [
+            Section(name, table=ResultTable.of_rows(table)),
+            Section(table=ResultTable.of_rows(significance_table(tested))),
+        ]
+    )
 
 
 def agreement(campaigns: Campaigns) -> str:
@@ -65,7 +70,7 @@ def agreement(campaigns: Campaigns) -> str:
         if len(names) == 2:
             raw, z = replication(*(system_scores(campaigns[name]) for name in names), leave_out=people)
             correlations |= {f"{year}, raw": raw, f"{year}, z": z}
-    return as_markdown(correlation_table(correlations))
+    return format_markdown_table(correlation_table(correlations))
 
 
 def main() -> None:

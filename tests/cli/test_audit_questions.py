@@ -240,7 +240,7 @@ def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.
     assert "## Blind attackers on questions, `multiple_choice`\n\n121; answers by place: A 0, B 121, C 0;" in page
     assert "| place | 1.000" in page
     assert "## Blind attackers on questions, `yes_no`\n\n3; answers by place: A 3, B 0;" in page
-    assert "questions, multiple_choice: 121; answers by place: A 0, B 121, C 0" in printed
+    assert "Blind attackers on questions, `multiple_choice`\n121; answers by place: A 0, B 121, C 0" in printed
 
 
 @pytest.mark.not_on("win32")
@@ -268,7 +268,7 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert "An ensemble of" in page
     assert "&lt;x&gt;" in page
     assert "<x>" not in page
-    assert "<strong>y</strong>" in page
+    assert "<strong>B. y</strong>" in page
     capsys.readouterr()
     assert main(["show", out, "--page", str(tmp_path / "report.html")]) == 0
     report = (tmp_path / "report.html").read_text()

@@ -36,11 +36,11 @@ def test_every_leak_of_an_audit_is_shown(browser: WebDriver, tmp_path: Path, mon
     account = {"recipe": "me/small", "status": "complete", "settings": settings, "audit": audit}
     (tmp_path / "build.json").write_text(json.dumps(account), encoding="utf-8")
     page = check(browser, write_report(tmp_path))
-    titles = ["Sources in several splits", "Time in several splits", "Near-duplicates", "Captions in several splits"]
+    titles = ["Source in several splits", "Overlap in time", "Near-duplicates", "Captions in several splits"]
     assert page.texts("#leaks h3") == titles
     texts = page.texts("#leaks .reason p, #leaks .reason li")
-    assert "a: 1 in train, 2 in test" in texts
-    assert "5.00 s of a are in both." in texts
+    assert any(text.startswith("a: 1 in train (r0); 2 in test (t0, t1); by ") for text in texts)
+    assert "5.00 s: r0 (train) and t0 (test) of a" in texts
     assert {"r0, train, 0.00 to 10.00 s", "t0, test, 5.00 to 15.00 s"} <= {*texts}
     assert any(
         text.startswith("Across splits. Both show the same for 5 s, the second at t \u2212 2 s") for text in texts

@@ -14,29 +14,34 @@ library("jinja2")
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.helpers.pages import OpenPage
+from vttdata.files.results import Bar, Bars, Interval, Limit, ResultColumn, ResultTable, Section
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text, replace_controls
+from vttdata.report.sections import render_sections
 
 HOSTILE = "</script><img src=x onerror=hacked=1><style>*{display:none}</style>{{ 7 * 7 }}\u202e&\"'\ud800"
 TABLE = """{% import "macros.html" as macros %}
-{{ macros.table(["name", "score"], rows, "scores of systems", numeric=["score"], key="scores", search=true) }}
+{{ macros.table(table, key="scores", search=true) }}
 {% call macros.details("more") %}<p id="inside">{{ text }}</p>{% endcall %}{{ macros.thumb("", text, text) }}"""
 
 
 def make_page() -> str:
-    rows = [("beta", 10.0), ("alpha", 9.0), (HOSTILE, 2.0)]
-    bars = [plots.Bar("a", 0.5, 0.4, 0.6), plots.Bar(HOSTILE, -0.2, -0.5, 0.1, tone="bad", href="#tables")]
+    table = ResultTable(
+        ("name", ResultColumn("score", 0)), [("beta", 10.0), ("alpha", 9.0), (HOSTILE, 2.0)], "scores of systems"
+    )
+    bars = [Bar("a", 0.5, 0.4, 0.6), Bar(HOSTILE, -0.2, -0.5, 0.1, tone="bad", href="#tables")]
     parts = [
-        plots.bars(
-            bars, caption=HOSTILE, columns=("metric", "score"), limits=[plots.Limit(0.3, HOSTILE)], sortable=True
-        ),
+        plots.bars(Bars(bars, HOSTILE, ("metric", "score"), limits=[Limit(0.3, HOSTILE)], sortable=True)),
         plots.stacked_bars({HOSTILE: [3, 4], "b": [1, 0]}, ["train", HOSTILE], caption="clips", heading="source"),
-        plots.histogram([1, 0, 3], [0, 1, 2, 4], title=HOSTILE, unit="s", limits=[plots.Limit(1.5, HOSTILE)]),
+        plots.histogram([1, 0, 3], [0, 1, 2, 4], title=HOSTILE, unit="s", limits=[Limit(1.5, HOSTILE)]),
         plots.timeline({"shots": [plots.Stretch(0, 3, HOSTILE), plots.Stretch(3, 10, tone="b")]}, 10),
     ]
+    shown = ResultTable(("name", "score"), [(HOSTILE, Interval(0.5, 0.25, 0.75))])
+    section = Section("Sections " + HOSTILE, [HOSTILE, "`code`"], [HOSTILE], shown, [Bars(bars, "", ("a", "b"))])
     sections = [
         PageSection("plots", "Plots", parts[0] + parts[1] + parts[2] + parts[3], note=HOSTILE, badge="4"),
-        PageSection("tables", "Tables " + HOSTILE, render_text(TABLE, rows=rows, text=HOSTILE)),
+        *render_sections([section]),
+        PageSection("tables", "Tables " + HOSTILE, render_text(TABLE, table=table, text=HOSTILE)),
     ]
     tiles = [Tile("12", "clips"), Tile("3", HOSTILE, HOSTILE, "bad", "#tables")]
     return render_page(

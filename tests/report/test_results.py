@@ -21,7 +21,7 @@ from tests.helpers.pages import OpenPage
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.generate.blind.accuracy import PairAccuracy
-from vttdata.generate.blind.shortcuts import Attack
+from vttdata.generate.blind.shortcuts import Attack, attack_section
 from vttdata.report.audit_report import foil_audit_page
 
 HOSTILE = "</script><img src=x onerror=window.hacked=1><b>{{ 7 * 7 }}</b>\u202e&\"'"
@@ -60,7 +60,7 @@ def test_evaluation_page_shows_scores_and_items(browser: WebDriver, dataset: Pat
     page = check(browser, tmp_path / "page.html")
     assert {"all items", "clean", "leaked", "overlap"} <= {*page.texts("#scores th")}
     # A group without a score.
-    assert page.texts("#by-length td")[-2:] == ["over 13.3 words", "\u2013"]
+    assert page.texts("#by-length td")[-3:] == ["over 13.3 words", "0", "\u2013"]
     assert page.texts("#best h3")[0].startswith("t0: 1") or page.texts("#best h3")[0].startswith("t3: 1")
     shown = HOSTILE.replace("\u202e", "\ufffd")
     assert shown in page.texts("#best strong, #worst strong")
@@ -68,8 +68,9 @@ def test_evaluation_page_shows_scores_and_items(browser: WebDriver, dataset: Pat
 
 
 def test_foil_page_shows_attackers_and_pairs(browser: WebDriver, tmp_path: Path) -> None:
-    attack = Attack(HOSTILE, HOSTILE, PairAccuracy(10, 6, 0), (0.4, 0.8))
-    page = foil_audit_page(written_foils(tmp_path / "foils"), HOSTILE, {"foils": [attack]})
+    ensemble, attack = (Attack(name, HOSTILE, PairAccuracy(10, 6, 0), (0.4, 0.8)) for name in ("ensemble", HOSTILE))
+    section = attack_section([ensemble, attack], title=HOSTILE, key="foils")
+    page = foil_audit_page(written_foils(tmp_path / "foils"), HOSTILE, [section])
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     opened = check(browser, tmp_path / "page.html")
     assert opened.texts("#foils td.num")[0] == "0.6"
@@ -79,12 +80,12 @@ def test_foil_page_shows_attackers_and_pairs(browser: WebDriver, tmp_path: Path)
 def test_foil_page_shows_frames_of_a_folder_of_videos(browser: WebDriver, tmp_path: Path) -> None:
     (tmp_path / "videos").mkdir()
     write_film(tmp_path / "videos" / "v1.mp4", 1, 1)
-    page = foil_audit_page(written_foils(tmp_path / "foils"), "foils", {}, tmp_path / "videos")
+    page = foil_audit_page(written_foils(tmp_path / "foils"), "foils", (), tmp_path / "videos")
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     opened = check(browser, tmp_path / "page.html")
     assert opened.js("return [...document.images].map((image) => image.naturalWidth > 0)") == [True]
     with pytest.raises(VttdataError, match="not a folder of videos"):
-        foil_audit_page(tmp_path / "foils", "foils", {}, tmp_path / "none")
+        foil_audit_page(tmp_path / "foils", "foils", (), tmp_path / "none")
 
 
 def test_videos_without_page_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

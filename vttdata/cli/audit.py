@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +21,7 @@ from vttdata.cli.options import (
     json_option,
     option,
 )
+from vttdata.cli.terminal import print_result
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, MARKDOWN, check_output_file, make_output_folder, write_whole
 
@@ -227,12 +227,11 @@ def _is_table_of_clips(path: Path, columns: Mapping[str, str]) -> bool:
 def _audit_foreign(path: Path, columns: Mapping[str, str], selection: _Selection, output: _Output) -> int:
     """Audit the splits of clips that vttdata did not write."""
     from vttdata.dataset.leak_audit import audit_foreign
-    from vttdata.split.audit.leaks import audit_text
 
     if selection.is_part or output.page is not None or output.html is not None or output.clean is not None:
         raise VttdataError(f"--split, --config, --page and --clean need a dataset of vttdata, and {path} is none.")
     audit = audit_foreign(path, columns)
-    print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if output.as_json else audit_text(audit))
+    print_result(audit.as_json(), audit.sections(), as_json=output.as_json)
     return DONE if audit.ok else LEAKS
 
 
@@ -241,7 +240,6 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     from vttdata.compose.question_audit import attack_questions
     from vttdata.dataset.leak_audit import audit_dataset
     from vttdata.load.lookup import find_dataset
-    from vttdata.split.audit.leaks import audit_text
 
     by_name = dict(selection.splits)
     if len(by_name) < len(selection.splits):
@@ -249,28 +247,28 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     folder = find_dataset(dataset)
     audit = audit_dataset(folder, by_name or None, config=selection.config)
     asked = {} if selection.is_part else attack_questions(folder)
+    if output.page is not None or (output.html is not None and not selection.is_part):
+        from vttdata.compose.audit_page import clip_sections
+
+        sections = clip_sections(folder, audit, asked)
+    else:
+        sections = audit.overview()
     if output.page is not None:
-        from vttdata.compose.audit_page import format_clip_page
+        from vttdata.compose.audit_page import format_audit_page
 
         page_command = f"vttdata audit {dataset} --page {output.page.name}"
-        write_whole(output.page, format_clip_page(folder, page_command, asked))
+        write_whole(output.page, format_audit_page(folder, page_command, sections, audit.verdict))
     if output.html is not None:
         from vttdata.report.audit_report import audit_page
-        from vttdata.report.question_sections import show_questions
 
-        attacks = {kind: attacked.attacks for kind, attacked in asked.items()}
-        repeated = {kind: attacked.repeated for kind, attacked in asked.items()}
-        sections = show_questions(folder, attacks, repeated, output.videos) if asked else []
-        write_whole(output.html, audit_page(folder, audit, sections))
+        write_whole(output.html, audit_page(folder, audit, sections, output.videos))
     if output.clean is not None:
         from vttdata.compose.audit_page import clean_protocol
 
         clean_protocol(folder).write(output.clean / "protocol.json")
-    if output.as_json:
-        found = {kind: attacks.as_json() for kind, attacks in asked.items()}
-        print(json.dumps(audit.as_json() | ({"questions": found} if found else {}), indent=2, ensure_ascii=False))
-    else:
-        print("\n\n".join([audit_text(audit), *(attacks.as_text() for attacks in asked.values())]))
+    found = {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
+    printed = [*audit.sections(), *(attacks.section() for attacks in asked.values())]
+    print_result(audit.as_json() | found, printed, as_json=output.as_json)
     return DONE if audit.ok else LEAKS
 
 
@@ -306,7 +304,7 @@ def _audit_against(
         splits=[name for name, _ in selection.splits],
         columns=columns,
     )
-    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if output.as_json else found.as_text())
+    print_result(found.as_json(), found.sections(), as_json=output.as_json)
     if output.clean is not None:
         found.clean_protocol().write(output.clean / "protocol.json")
     return DONE if found.ok else LEAKS
@@ -318,7 +316,7 @@ def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, outp
     from vttdata.compose.input_captions import is_table
     from vttdata.compose.question_audit import attack_questions
     from vttdata.dataset.foils.statistics import read_attacks
-    from vttdata.generate.blind.shortcuts import add_published, attacks_text, audit_shortcuts
+    from vttdata.generate.blind.shortcuts import add_published, attack_section, audit_shortcuts
     from vttdata.load.lookup import find_dataset
     from vttdata.text.lm import load_judges
     from vttdata.text.lm.pretrained import load_encoder
@@ -345,18 +343,17 @@ def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, outp
         audits = {config: add_published(attacks, published.get(config, [])) for config, attacks in audits.items()}
     asked = {} if is_table(dataset) else attack_questions(find_dataset(dataset))
     _write_foil_pages(dataset, _AttackedFoils(audits, same_texts, asked), output)
-    if not output.as_json:
-        texts = {config: attacks_text(attacks, same_texts.get(config, 0)) for config, attacks in audits.items()}
-        headed = [f"{config}\n\n{text}" for config, text in texts.items()]
-        shown = headed if len(audits) > 1 or asked else [texts["foils"]]
-        print("\n\n".join([*shown, *(attacks.as_text() for attacks in asked.values())]))
-        return DONE
+    has_titles = len(audits) > 1 or bool(asked)
+    sections = [
+        attack_section(attacks, same_texts.get(config, 0), title=config if has_titles else "", narrow=True)
+        for config, attacks in audits.items()
+    ]
     results = {config: [attack.as_json() for attack in attacks] for config, attacks in audits.items()}
     is_open = any(attacks[0].open for attacks in audits.values())
     found: dict[str, object] = {"same_texts": same_texts} if any(same_texts.values()) else {}
     found |= {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
     content = {"attacks": results.pop("foils"), **results, **found, "ok": not is_open}
-    print(json.dumps(content, indent=2, ensure_ascii=False))
+    print_result(content, [*sections, *(attacks.section() for attacks in asked.values())], as_json=output.as_json)
     return DONE
 
 
@@ -372,7 +369,7 @@ class _AttackedFoils(NamedTuple):
 
 
 def _audit_questions(dataset: str, questions: Sequence[MultipleChoice], output: _Output) -> int:
-    from vttdata.generate.blind.questions import audit_questions, questions_text
+    from vttdata.generate.blind.questions import audit_questions, question_section
 
     if output.html is not None or output.page is not None:
         raise VttdataError(
@@ -381,26 +378,24 @@ def _audit_questions(dataset: str, questions: Sequence[MultipleChoice], output: 
         )
     answers = audit_questions(questions)
     found = {"questions": len(questions), "attacks": [answer.as_json() for answer in answers]}
-    print(json.dumps(found, indent=2) if output.as_json else questions_text(answers, len(questions)))
+    print_result(found, [question_section(answers, len(questions))], as_json=output.as_json)
     return DONE
 
 
 def _write_foil_pages(dataset: str, found: _AttackedFoils, output: _Output) -> None:
+    from vttdata.compose.audit_page import foil_sections, format_audit_page
     from vttdata.compose.input_captions import is_table
     from vttdata.load.lookup import find_dataset
 
     folder = None if is_table(dataset) else find_dataset(dataset)
+    sections = foil_sections(*found)
     if output.page is not None:
-        from vttdata.compose.audit_page import format_foil_page
-
         command_line = f"vttdata audit {dataset} --page {output.page.name}"
-        page_of = dataset if folder is None else str(folder)
-        write_whole(output.page, format_foil_page(page_of, command_line, *found))
+        write_whole(output.page, format_audit_page(folder or Path(dataset), command_line, sections))
     if output.html is not None:
         from vttdata.report.audit_report import foil_audit_page
 
-        page = foil_audit_page(folder, dataset, found.attacks, output.videos, same_texts=found.same_texts)
-        write_whole(output.html, page)
+        write_whole(output.html, foil_audit_page(folder, dataset, sections, output.videos))
 
 
 def _read_texts(path: Path) -> list[list[str]]:

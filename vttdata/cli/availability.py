@@ -43,13 +43,14 @@ def check_availability(
     from vttdata.compose.availability import (
         PROTOCOL,
         answered_online,
-        availability_text,
+        availability_section,
         available_protocol,
         check_files,
         read_table_of,
         read_videos,
         write_answers,
     )
+    from vttdata.files.results import format_text
     from vttdata.load.lookup import find_dataset
 
     known_videos = read_videos(find_dataset(dataset))
@@ -72,7 +73,7 @@ def check_availability(
         print(json.dumps(report, indent=2))
     else:
         written = f"Protocol: {protocol.label} ({out / PROTOCOL})" if protocol.splits else "No video is known to exist."
-        print(f"{availability_text(known_videos, known)}\n\n{written}")
+        print(f"{format_text([availability_section(known_videos, known)])}\n\n{written}")
     return DIFFERENT if counts["no"] else DONE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from vttdata.cli.options import (
     seed_option,
     split_option,
 )
+from vttdata.cli.terminal import print_result
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
 
@@ -199,7 +199,7 @@ def command(
         from vttdata.report.evaluation_report import evaluation_page
 
         write_whole(page, evaluation_page(report, find_dataset(dataset), predictions))
-    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
+    print_result(report.as_json(), report.sections(), as_json=as_json)
     return DONE
 
 
@@ -256,5 +256,5 @@ def evaluate_by_condition(
         from vttdata.report.conditions_page import conditions_page
 
         write_whole(outputs.page, conditions_page(report, stimuli))
-    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if outputs.as_json else report.as_text())
+    print_result(report.as_json(), report.sections(), as_json=outputs.as_json)
     return DONE

@@ -115,8 +115,9 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     """
     from vttdata.compose.build import composed_build
     from vttdata.dataset.replace_folder import DATASET, replace_folder
-    from vttdata.generate.blind.questions import questions_text
-    from vttdata.generate.blind.shortcuts import attacks_text
+    from vttdata.files.results import format_text
+    from vttdata.generate.blind.questions import question_section
+    from vttdata.generate.blind.shortcuts import attack_section
     from vttdata.load.local_builds import ACCOUNT, register_build
     from vttdata.load.output_folder import BUILD, check_output
 
@@ -131,9 +132,10 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     with contextlib.suppress(OSError):
         register_build(settings["name"], out)
     print("\n".join(f"{name}: {number}" for name, number in made.counts))
-    print(f"\n{attacks_text(made.attacks['foils'])}\n")
+    sections = [attack_section(made.attacks["foils"], narrow=True)]
     if made.questions:
-        print(f"{questions_text(made.question_attacks, len(made.questions))}\n")
+        sections.append(question_section(made.question_attacks, len(made.questions)))
+    print(f"\n{format_text(sections)}\n")
     print(f"The foils are in {out}")
     return DONE
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import click
 
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import DATASET, FILE, Command, argument, json_option, option
+from vttdata.cli.terminal import print_result
 from vttdata.errors import VttdataError
 
 
@@ -113,24 +113,22 @@ def command(
 
     folder = find_dataset(dataset)
     figures = compute_foil_statistics(folder) if (folder / "foils").is_dir() else compute_statistics(folder)
-    values, texts = figures.as_json(), [figures.as_text()]
+    values, sections = figures.as_json(), [*figures.sections()]
     if parts is not None:
         from vttdata.dataset.comparison import count_parts_of_dataset
-        from vttdata.files.table_formats import align_columns
+        from vttdata.files.results import ResultTable, Section
 
         counted = count_parts_of_dataset(folder, parts)
         values["parts"] = {part: counts._asdict() for part, counts in counted.items()}
-        rows = [["part of speech", "words", "vocabulary"]]
-        rows += [[part, f"{counts.words:,}", f"{counts.vocabulary:,}"] for part, counts in counted.items()]
-        texts.append(align_columns(rows))
+        rows = [(part, *counts) for part, counts in counted.items()]
+        sections.append(Section(table=ResultTable(("part of speech", "words", "vocabulary"), rows)))
     if similarity or svo is not None:
-        from vttdata.dataset.caption_agreement import agreement_tables, describe_agreement, plain_agreement
-        from vttdata.files.table_formats import align_columns
+        from vttdata.dataset.caption_agreement import agreement_sections, describe_agreement, plain_agreement
 
         agreement = describe_agreement(folder, similarity=similarity, pipeline=svo, encoder=encoder)
         values["agreement"] = plain_agreement(agreement)
-        texts += [title + (f"\n{align_columns(rows)}" if rows else "") for title, rows in agreement_tables(agreement)]
-    print(json.dumps(values, indent=2, ensure_ascii=False) if as_json else "\n\n".join(texts))
+        sections += agreement_sections(agreement)
+    print_result(values, sections, as_json=as_json)
     return DONE
 
 
@@ -138,7 +136,7 @@ def compare(names: Sequence[str], *, as_json: bool, pipeline: str | None) -> int
     """Print the figures of several datasets, a row for each."""
     from vttdata.dataset.comparison import DatasetFigures, comparison_table, count_parts_of_dataset, plain_comparison
     from vttdata.dataset.statistics import compute_statistics
-    from vttdata.files.table_formats import align_columns
+    from vttdata.files.results import Section
     from vttdata.load.lookup import find_dataset
 
     compared = []
@@ -146,8 +144,5 @@ def compare(names: Sequence[str], *, as_json: bool, pipeline: str | None) -> int
         folder = find_dataset(name)
         parts = count_parts_of_dataset(folder, pipeline) if pipeline is not None else {}
         compared.append(DatasetFigures(name, compute_statistics(folder).total, parts))
-    if as_json:
-        print(json.dumps(plain_comparison(compared), indent=2, ensure_ascii=False))
-    else:
-        print(align_columns(comparison_table(compared)))
+    print_result(plain_comparison(compared), [Section(table=comparison_table(compared))], as_json=as_json)
     return DONE

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from typing import Any, TextIO
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from vttdata.files.table_formats import visible
+
+if TYPE_CHECKING:
+    from vttdata.files.results import Section
 
 
 class VisibleText:
@@ -33,3 +38,10 @@ def print_styled(text: str, file: Any = None, **style: Any) -> None:
     # Colours are for a terminal that obeys them, unless NO_COLOR is set (https://no-color.org).
     is_plain = not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown")
     print(text if is_plain else click.style(text, **style), file=stream, flush=True)
+
+
+def print_result(content: Mapping[str, Any], sections: Iterable[Section], *, as_json: bool) -> None:
+    """Print a result as JSON, or its sections."""
+    from vttdata.files.results import format_text
+
+    print(json.dumps(content, indent=2, ensure_ascii=False) if as_json else format_text(sections))

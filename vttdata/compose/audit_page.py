@@ -8,7 +8,8 @@ which clips are left where those that splits share are left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -17,18 +18,17 @@ import pyarrow as pa
 
 from vttdata.annotations import MEANINGS
 from vttdata.compose.question_audit import AttackedQuestions
-from vttdata.dataset.card.sections import escape, format_table
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.leak_audit import audit_files, caption_batches, read_clip_columns, read_fingerprints
+from vttdata.dataset.leak_audit import caption_batches, read_clip_columns, read_fingerprints
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
+from vttdata.files.results import ResultTable, Section, escape_markdown, format_markdown
+from vttdata.generate.blind.shortcuts import Attack, attack_section
 from vttdata.recipe import packaged
 from vttdata.split import Audit
 from vttdata.split.audit.caption_sets import find_caption_sets
 from vttdata.split.audit.clip_table import ClipTable
-from vttdata.split.audit.leaks import count_rows, leak_rows, notes
 from vttdata.split.near_duplicates.matches import match_sources
 
 # Finding in official files -> what it means for a score, and what to do.
@@ -83,61 +83,56 @@ def clean_protocol(folder: Path) -> Protocol:
     return Protocol("leak-free", {split: ids for split, ids in kept.items() if ids}, about)
 
 
-def format_clip_page(folder: Path, command: str, questions: Mapping[str, AttackedQuestions]) -> str:
-    """Return the page of a dataset of clips, which says that `command` makes it, with its attacked questions by kind.
+def clip_sections(folder: Path, audit: Audit, questions: Mapping[str, AttackedQuestions]) -> list[Section]:
+    """Return what a page says of a dataset of clips, from its audit and its attacked questions by kind.
 
     The findings in official files come from the build that the dataset lies in.
     """
-    files = read_layout(folder, needs="clips").files
-    audit = audit_files(files, media=folder)
     protocol = clean_protocol(folder)
     counts = ", ".join(f"{split} {len(ids):,}" for split, ids in protocol.splits.items())
-    parts = [
-        _format_head(folder, command),
-        f"**{audit.verdict}**",
-        format_table(count_rows(audit)),
-        "## What splits share",
-        format_table(leak_rows(audit)),
-        " ".join([notes(audit)[0], *_leak_meanings(audit)]),
-        "## Inside splits",
-        "\n".join(f"- {escape(note)}" for note in notes(audit)[1:]),
-        _format_siblings(files["clips"]),
-        *_format_questions(questions),
-        "## In the official files",
-        _format_findings(folder),
-        _format_alignment(folder),
-        "## A protocol without leaks",
-        f"`leak-free` {'is the official division' if audit.ok else 'leaves out what the splits share'}: {counts} "
-        f"clips, digest `{protocol.digest}`. `vttdata audit DATASET --clean DIR` writes it as `DIR/protocol.json` "
-        "(`docs/protocols.md`).",
+    contents, shared = audit.overview()
+    return [
+        contents,
+        replace(shared, sentences=[shared.sentences[0], *_leak_meanings(audit)]),
+        _inside_splits(read_layout(folder, needs="clips").files["clips"], shared.sentences[1:]),
+        *_question_sections(questions),
+        _official_findings(folder),
+        *_alignment(folder),
+        Section(
+            "A protocol without leaks",
+            [
+                f"`leak-free` {'is the official division' if audit.ok else 'leaves out what the splits share'}: "
+                f"{counts} clips, digest `{protocol.digest}`. `vttdata audit DATASET --clean DIR` writes it as "
+                "`DIR/protocol.json` (`docs/protocols.md`)."
+            ],
+        ),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def format_foil_page(
-    folder_or_table: str,
-    command: str,
-    attacks: Mapping[str, Sequence[Attack]],
-    same_texts: Mapping[str, int],
-    questions: Mapping[str, AttackedQuestions],
-) -> str:
-    """Return the page of a set of foils, from the results of the blind attackers by configuration.
+def foil_sections(
+    attacks: Mapping[str, Sequence[Attack]], same_texts: Mapping[str, int], questions: Mapping[str, AttackedQuestions]
+) -> list[Section]:
+    """Return what a page says of a set of foils, from the results of the blind attackers by configuration.
 
     `same_texts` counts the pairs by configuration that were left out because their texts are the same, and `questions`
     are those of the set by kind.
     """
-    parts = [_format_head(Path(folder_or_table), command)]
-    for config, results in attacks.items():
-        sentences = attack_sentences(results, same_texts.get(config, 0))
-        parts += [f"## Blind attackers on `{config}`", sentences, format_table(attack_rows(results))]
-    parts.append(
+    meaning = (
         "What an attacker reaches without the video is the floor of the set, not 0.5: a score says something of seeing "
         "only as far as it is above the interval of the ensemble. State both, and compare systems by their difference."
     )
-    return "\n\n".join([*parts, *_format_questions(questions)]) + "\n"
+    return [
+        *(
+            attack_section(results, same_texts.get(config, 0), title=f"Blind attackers on `{config}`", key=config)
+            for config, results in attacks.items()
+        ),
+        Section("For a score on pairs", [meaning]),
+        *_question_sections(questions),
+    ]
 
 
-def _format_head(folder: Path, command: str) -> str:
+def format_audit_page(folder: Path, command: str, sections: Iterable[Section], verdict: str = "") -> str:
+    """Return the page in Markdown of a dataset, or of a table of pairs, which says that `command` makes it."""
     name, version = folder.stem, ""
     if (folder / "manifest.json").is_file():
         manifest = read_dataset_manifest(folder)
@@ -145,18 +140,21 @@ def _format_head(folder: Path, command: str) -> str:
     recipe = packaged.datasets_of_recipes().get(name)
     commands = [*([f"{packaged.build_command(recipe)} --out {recipe}"] if recipe else []), command]
     listed = "".join(f"$ {line}\n" for line in commands)
-    return f"# Audit of {escape(name)}{version}\n\n```console\n{listed}```\n\nThe same files give the same page."
+    head = (
+        f"# Audit of {escape_markdown(name)}{version}\n\n```console\n{listed}```\n\nThe same files give the same page."
+    )
+    return "\n\n".join([head, *([f"**{verdict}**"] if verdict else []), format_markdown(sections)])
 
 
-def _format_questions(questions: Mapping[str, AttackedQuestions]) -> list[str]:
+def _question_sections(questions: Mapping[str, AttackedQuestions]) -> list[Section]:
     """Return a section for each kind of question, and what they mean for a score; nothing without questions."""
-    sections = [attacked.as_markdown() for attacked in questions.values()]
     floor = (
         "What all attackers reach without the video is the floor of a kind, not guessing: a published accuracy says "
         "something of seeing only as far as it is above their interval. `vttdata evaluate` gives the gain over "
         "them."
     )
-    return [*sections, floor] if sections else []
+    sections = [attacked.section() for attacked in questions.values()]
+    return [*sections, Section("For a score on questions", [floor])] if sections else []
 
 
 def _leak_meanings(audit: Audit) -> list[str]:
@@ -179,50 +177,55 @@ def _leak_meanings(audit: Audit) -> list[str]:
     return sentences
 
 
-def _format_siblings(splits: Mapping[str, Sequence[Path]]) -> str:
-    rows: list[tuple[str, ...]] = [("split", "clips", "of a source with several clips there")]
+def _inside_splits(splits: Mapping[str, Sequence[Path]], repeats: Sequence[str]) -> Section:
+    rows = []
     for split, paths in splits.items():
         sources = [row["source_id"] or row["video_id"] for row in read_parquet_rows(paths, ("video_id", "source_id"))]
         counts = Counter(sources)
         siblings = sum(counts[source] > 1 for source in sources)
-        rows.append((split, f"{len(sources):,}", f"{siblings:,} ({siblings / max(len(sources), 1):.1%})"))
-    return (
-        f"{format_table(rows)}\n\nClips of one source are not independent: intervals must resample sources, and a "
-        "protocol that divides a split further, such as a training set that takes the rest of an official test set, "
-        "leaks unless it keeps them together. `vttdata audit DATASET --split train=FILE --split test=FILE` counts what "
-        "it leaks."
+        rows.append((split, len(sources), f"{siblings:,} ({siblings / max(len(sources), 1):.1%})"))
+    sentence = (
+        "Clips of one source are not independent: intervals must resample sources, and a protocol that divides a split "
+        "further, such as a training set that takes the rest of an official test set, leaks unless it keeps them "
+        "together. `vttdata audit DATASET --split train=FILE --split test=FILE` counts what it leaks."
     )
+    table = ResultTable(("split", "clips", "of a source with several clips there"), rows)
+    return Section("Inside splits", [sentence], repeats, table)
 
 
-def _format_findings(folder: Path) -> str:
-    path = folder.parent / "stages" / "findings" / "kept.parquet"
+def _official_findings(folder: Path) -> Section:
+    title, path = "In the official files", folder.parent / "stages" / "findings" / "kept.parquet"
     if not path.is_file():
-        return "Only a build knows the findings in official files; audit the folder that was given to `--out`."
-    rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "for a score")]
+        sentence = "Only a build knows the findings in official files; audit the folder that was given to `--out`."
+        return Section(title, [sentence])
     counts: Counter[str] = Counter()
     for row in read_parquet_rows([path], ("kind", "count")):
         counts[row["kind"]] += row["count"]
-    for kind, count in counts.items():
-        meaning = MEANINGS.get(kind, kind.replace("_", " "))
-        rows.append((f"`{kind}`", f"{count:,}", escape(meaning), CONSEQUENCES.get(kind, "")))
-    return format_table(rows) if counts else "The official files show no irregularity."
+    if not counts:
+        return Section(title, ["The official files show no irregularity."])
+    rows = [
+        (f"`{kind}`", count, MEANINGS.get(kind, kind.replace("_", " ")), CONSEQUENCES.get(kind, ""))
+        for kind, count in counts.items()
+    ]
+    return Section(title, table=ResultTable(("finding", "count", "meaning", "for a score"), rows))
 
 
-def _format_alignment(folder: Path) -> str:
-    """Return the section on which lines the ids of judgments lead to; empty without judgments."""
+def _alignment(folder: Path) -> Iterator[Section]:
+    """Yield the section on which lines the ids of judgments lead to; nothing without judgments."""
     path = folder.parent / "stages" / "alignment" / "kept.parquet"
     if not path.is_file():
-        return ""
+        return
     scans: dict[str, dict[int, float]] = {}
     for row in read_parquet_rows([path], ("campaign", "offset", "correlation")):
         scans.setdefault(row["campaign"], {})[row["offset"]] = row["correlation"]
-    rows: list[tuple[str, ...]] = [("judgments", "added where r is highest", "r there", "r where the id is the line")]
+    rows = []
     for name, of_offset in scans.items():
         best = max(of_offset, key=of_offset.__getitem__)
-        rows.append((name, f"{best:+d}", f"{of_offset[best]:.3f}", f"{of_offset[0]:.3f}"))
-    return (
-        "## Which captions the judgments are about\n\nPearson's r, within systems, of people's scores and the words "
-        "that a caption shares with the references, by what is added to an id to get a line counted from 0; -1 means "
-        "that ids count from 1. Taking the id as another line correlates with the scores of other captions."
-        f"\n\n{format_table(rows)}"
+        rows.append((name, f"{best:+d}", of_offset[best], of_offset[0]))
+    sentence = (
+        "Pearson's r, within systems, of people's scores and the words that a caption shares with the references, by "
+        "what is added to an id to get a line counted from 0; -1 means that ids count from 1. Taking the id as another "
+        "line correlates with the scores of other captions."
     )
+    columns = ("judgments", "added where r is highest", "r there", "r where the id is the line")
+    yield Section("Which captions the judgments are about", [sentence], table=ResultTable(columns, rows))

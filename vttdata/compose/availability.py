@@ -28,7 +28,7 @@ from vttdata.errors import DescribeOSErrors, HaltError, MediaError, VttdataError
 from vttdata.files.csv_safety import escape_formula, unescape_formula
 from vttdata.files.id_lists import read_ids
 from vttdata.files.output_file import make_output_folder, write_whole
-from vttdata.files.table_formats import align_columns
+from vttdata.files.results import ResultTable, Section
 from vttdata.files.tables import Columns, read_table
 from vttdata.ids import VIDEO_EXTENSIONS
 
@@ -222,9 +222,9 @@ def available_protocol(videos: DatasetVideos, answers: Mapping[str, Availability
     return Protocol(f"available-{date}", {split: ids for split, ids in splits.items() if ids}, about)
 
 
-def availability_text(videos: DatasetVideos, answers: Mapping[str, Availability]) -> str:
-    """Return the counts of clips and sources by split and by reason, for a terminal."""
-    rows = [["", *videos.splits]]
+def availability_section(videos: DatasetVideos, answers: Mapping[str, Availability]) -> Section:
+    """Return the counts of clips and sources by split and by reason."""
+    rows = []
     for status in ("yes", "no", "unknown"):
         rows.append([f"clips, available: {status}"])
         for clips in videos.splits.values():
@@ -233,5 +233,5 @@ def availability_text(videos: DatasetVideos, answers: Mapping[str, Availability]
     unanswered = sum(source not in answers for source in videos.urls)
     reasons = Counter(answer.reason for answer in answers.values() if answer.reason)
     found = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
-    sources = f"Sources: {len(videos.urls):,}, not asked {unanswered:,}{f'; {found}' if found else ''}."
-    return f"{align_columns(rows)}\n\n{sources}"
+    sentence = f"Sources: {len(videos.urls):,}, not asked {unanswered:,}{f'; {found}' if found else ''}."
+    return Section("", [sentence], table=ResultTable(("", *videos.splits), rows))

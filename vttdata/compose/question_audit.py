@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from vttdata.compose.foils import find_repeated_questions, read_dataset_questions
-from vttdata.dataset.card.sections import format_table
-from vttdata.generate.blind.questions import (
-    QuestionAttack,
-    audit_questions,
-    can_be_attacked,
-    question_rows,
-    question_sentence,
-    questions_text,
-)
+from vttdata.files.results import Section
+from vttdata.generate.blind.questions import QuestionAttack, audit_questions, can_be_attacked, question_section
 from vttdata.text.questions import letters
 
 
@@ -41,16 +35,11 @@ class AttackedQuestions(NamedTuple):
             "attacks": [attack.as_json() for attack in self.attacks],
         }
 
-    def as_text(self) -> str:
-        """Return a table of the attackers under a line with the counts, for a terminal."""
-        head = f"questions, {self.kind}: {self._counts()}"
-        return f"{head}\n\n{questions_text(self.attacks, self.number)}"
-
-    def as_markdown(self) -> str:
-        """Return the section of a page: the counts, what the ensemble reaches, and a table of the attackers."""
-        parts = [f"## Blind attackers on questions, `{self.kind}`", f"{self._counts()}."]
-        parts.append(question_sentence(self.attacks, self.number))
-        return "\n\n".join([*parts, *([format_table(question_rows(self.attacks))] if self.attacks else [])])
+    def section(self) -> Section:
+        """Return the counts, and what the attackers reach."""
+        title = f"Blind attackers on questions, `{self.kind}`"
+        section = question_section(self.attacks, self.number, title)
+        return replace(section, sentences=[f"{self._counts()}.", *section.sentences])
 
     def _counts(self) -> str:
         places = ", ".join(f"{letter} {count:,}" for letter, count in self.places.items())

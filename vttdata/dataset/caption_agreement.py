@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
+from vttdata.files.results import ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.text.lm.pretrained import load_encoder, split_revision
 from vttdata.text.nouns.mentions import load_pipeline
@@ -191,26 +192,28 @@ def describe_agreement(
     return figures
 
 
-def agreement_tables(figures: Mapping[str, JsonObject]) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield a title and a table for each split and figure of `describe_agreement`."""
+def agreement_sections(figures: Mapping[str, JsonObject]) -> Iterator[Section]:
+    """Yield a section for each split and figure of `describe_agreement`."""
     for split, parts in figures.items():
         similarity: Mapping[str, Mapping[str, AuthorSimilarity]] = parts.get("similarity", {})
         if similarity:
-            rows = [["", *similarity, "others"]]
+            rows: list[list[object]] = []
             for author, row in similarity.items():
                 others = [value.mean for other, value in row.items() if other != author]
-                cells = [f"{row[other].mean:.3f}" if other in row else "-" for other in similarity]
-                rows.append([author, *cells, f"{statistics.fmean(others):.3f}" if others else "-"])
-            yield f"{split}: similarity of captions by two authors (cosine, mean of clips)", rows
+                cells = [row[other].mean if other in row else None for other in similarity]
+                rows.append([author, *cells, statistics.fmean(others) if others else None])
+            sentences = []
             if "human" in similarity.get("human", {}):
                 own = similarity["human"]["human"]
-                yield f"{split}: median similarity of two human captions: {own.median:.3f} of {own.clips:,} clips", []
+                sentences = [f"Median similarity of two human captions: {own.median:.3f} of {own.clips:,} clips."]
+            title = f"{split}: similarity of captions by two authors (cosine, mean of clips)"
+            yield Section(title, sentences, table=ResultTable(("", *similarity, "others"), rows))
         svo: Mapping[str, Consistency] = parts.get("svo", {})
         if svo:
-            rows = [["part", "in another caption", "in any other", "captions", "clips"]]
-            for name, one in svo.items():
-                rows.append([name, f"{one.another:.3f}", f"{one.any:.3f}", f"{one.captions:,}", f"{one.clips:,}"])
-            yield f"{split}: subjects, verbs and objects that other human captions of the clip have", rows
+            rows = [[name, one.another, one.any, one.captions, one.clips] for name, one in svo.items()]
+            title = f"{split}: subjects, verbs and objects that other human captions of the clip have"
+            columns = ("part", "in another caption", "in any other", "captions", "clips")
+            yield Section(title, table=ResultTable(columns, rows))
 
 
 def plain_agreement(figures: Mapping[str, JsonObject]) -> JsonObject:

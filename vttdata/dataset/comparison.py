@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vttdata.dataset.caption_agreement import read_captions_by_clip
 from vttdata.dataset.statistics import SplitStatistics
+from vttdata.files.results import ResultColumn, ResultTable
 from vttdata.json_types import JsonObject
 from vttdata.text.nouns.mentions import load_pipeline
 
@@ -71,17 +72,18 @@ def count_parts_of_dataset(folder: Path, pipeline: str) -> dict[str, PartWords]:
     return count_parts(texts, tagger)
 
 
-def comparison_table(compared: Sequence[DatasetFigures]) -> list[tuple[str, ...]]:
-    """Return rows of text: a header, then a row for each dataset."""
-    has_parts = any(dataset.parts for dataset in compared)
-    rows: list[tuple[str, ...]] = [("dataset", *_FIGURES, *(PARTS if has_parts else ()))]
-    for name, total, parts in compared:
-        values = [getattr(total, figure) for figure in _FIGURES]
-        cells = [
-            "-" if value is None else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" for value in values
-        ]
-        rows.append((name, *cells, *(f"{parts[part].vocabulary:,}" for part in (PARTS if parts else ()))))
-    return rows
+def comparison_table(compared: Sequence[DatasetFigures]) -> ResultTable:
+    """Return a table with a row for each dataset."""
+    parts_shown = PARTS if any(dataset.parts for dataset in compared) else ()
+    rows = [
+        (
+            name,
+            *(getattr(total, figure) for figure in _FIGURES),
+            *(parts[part].vocabulary if parts else None for part in parts_shown),
+        )
+        for name, total, parts in compared
+    ]
+    return ResultTable(("dataset", *(ResultColumn(figure, 2) for figure in _FIGURES), *parts_shown), rows)
 
 
 def plain_comparison(compared: Sequence[DatasetFigures]) -> JsonObject:

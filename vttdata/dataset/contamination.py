@@ -23,7 +23,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
 from vttdata.files.folded_addresses import fold_address
-from vttdata.files.table_formats import align_columns
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.files.tables import parse_seconds
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.json_types import JsonObject, Row
@@ -58,7 +58,7 @@ _FINGERPRINTS_AT_ONCE = 2_000
 
 
 @dataclass
-class Contamination:
+class Contamination(Result):
     """Content that the clips of a benchmark share with a corpus of so many rows.
 
     Fields:
@@ -102,27 +102,26 @@ class Contamination:
             "ok": self.ok,
         }
 
-    def as_text(self) -> str:
-        """Return a table of the splits, the first examples and a verdict, for a terminal."""
+    def sections(self) -> Iterator[Section]:
+        """Yield the clips of each split that share something, the first examples, and a verdict."""
         plain = self.as_json()
         names = {"near_duplicate": "near-duplicate source", "caption": "caption, word for word", "overlap": "same time"}
-        rows = [["clips that share", *self.splits]]
-        for kind, counts in plain["shared"].items():
-            cells = [f"{number:,}" for number in counts.values()] if counts else ["not judged"] * len(self.splits)
-            rows.append([names.get(kind, kind), *cells])
-        for name in ("clean", "clips"):
-            rows.append([name, *(f"{numbers[name]:,}" for numbers in plain["splits"].values())])
-        parts = [f"{self.rows:,} rows of the corpus were read.", align_columns(rows)]
+        rows = [
+            [names.get(kind, kind), *(counts.values() if counts else ["not judged"] * len(self.splits))]
+            for kind, counts in plain["shared"].items()
+        ]
+        rows += [[name, *(numbers[name] for numbers in plain["splits"].values())] for name in ("clean", "clips")]
+        table = ResultTable(("clips that share", *self.splits), rows)
+        yield Section("", [f"{self.rows:,} rows of the corpus were read."], table=table)
         for kind, pairs in self.examples.items():
             if pairs:
-                lines = [f"  {video_id}: {shown}" for video_id, shown in pairs]
-                parts.append("\n".join([f"{names.get(kind, kind)}, first:", *lines]))
-        parts.append(
+                yield Section(f"{names.get(kind, kind)}, first:", items=[": ".join(pair) for pair in pairs])
+        verdict = (
             "No clip shares source or pictures with the corpus, as far as that was judged."
             if self.ok
             else "CONTAMINATED: clips of the benchmark are in the corpus; a score on them says little."
         )
-        return "\n\n".join(parts)
+        yield Section(sentences=[verdict])
 
     def clean_protocol(self) -> Protocol:
         """Return the clean clips of each split as a protocol."""

@@ -10,14 +10,14 @@ import dataclasses
 import statistics
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.files.table_formats import align_columns
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject, Row
 from vttdata.text.word_spans import split_words
 
@@ -45,7 +45,7 @@ class SplitStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Result):
     """Figures of each split, in the order of the dataset, and of all splits together.
 
     `configs` are counts in further configurations by split and figure: `clips`, `sources` and `sentences` of a
@@ -85,9 +85,10 @@ class Statistics:
         ]
         return [("configuration", "split", *names), *rows] if rows else []
 
-    def as_text(self) -> str:
-        """Return the tables with aligned columns."""
-        return "\n\n".join(align_columns(rows) for rows in (self.table(), self.config_table()) if rows)
+    def sections(self) -> Iterator[Section]:
+        """Yield the figures, and those of further configurations."""
+        for rows in filter(None, (self.table(), self.config_table())):
+            yield Section(table=ResultTable.of_rows(rows))
 
 
 # Number of digits after the decimal point.

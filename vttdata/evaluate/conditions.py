@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,9 +26,9 @@ from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.evaluation import EvaluationSettings, prepare_scoring, signature_of
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
-from vttdata.evaluate.report import Estimate, format_interval, format_score, plain_values, replace_report, report_folder
+from vttdata.evaluate.report import Estimate, plain_values, replace_report, report_folder
 from vttdata.evaluate.task import EvaluationTask, Scoring, guess_task, load_evaluation_task
-from vttdata.files.table_formats import align_columns, printable
+from vttdata.files.results import Bar, Bars, Result, ResultColumn, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Flags
 from vttdata.statistics.scores import ColumnScores
@@ -75,7 +75,7 @@ class ModelScores:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionsReport:
+class ConditionsReport(Result):
     """Scores by condition of one or several models.
 
     Fields:
@@ -115,40 +115,40 @@ class ConditionsReport:
         }
         return plain | {"filters": filters}
 
-    def as_text(self) -> str:
-        """Return the report for a terminal."""
+    def sections(self) -> Iterator[Section]:
+        """Yield the scores and gains of each model, then the lists of items, and what a reader should know."""
         head = f"{self.dataset} {self.version}, {self.task} on {self.config}/{self.split}: {self.metric} by condition"
-        parts = [f"{head}, {len(self.items.ids):,} items of {len(self.items.source_ids):,} sources."]
+        yield Section(
+            "Scores by condition", [f"{head}, {len(self.items.ids):,} items of {len(self.items.source_ids):,} sources."]
+        )
         for name, model in self.models.items():
-            rows = [[name, "shown", "items", "score", "95 % interval"]]
-            rows += [
-                [condition, CONDITIONS[condition], f"{found.items:,}", *_cells(found)]
-                for condition, found in model.scores.items()
-            ]
-            parts.append(align_columns(rows, left=(0, 1)))
+            rows: list[list[object]] = [[key, CONDITIONS[key], one.items, one] for key, one in model.scores.items()]
+            bars = Bars([Bar.of(key, one) for key, one in model.scores.items()], self.metric, ("condition", "score"))
+            table = ResultTable(("condition", "shown", "items", ResultColumn("score", 4)), rows, f"Scores of {name}")
+            sentence = "Scores and gains have 95 % intervals over sources."
+            yield Section(name, [sentence], table=table, figures=[bars])
             if model.gains:
-                table = [["gain", "difference of", "items", "gain", "95 % interval"]]
-                table += [
-                    [gain, " - ".join(self.compared(name, gain)), f"{found.items:,}", *_cells(found)]
-                    for gain, found in model.gains.items()
+                rows = [
+                    [gain, " - ".join(self.compared(name, gain)), one.items, one] for gain, one in model.gains.items()
                 ]
-                parts.append(align_columns(table, left=(0, 1)))
+                columns: tuple[ResultColumn | str, ...] = ("gain", "difference of", "items", ResultColumn("mean", 4))
+                yield Section("What the video adds", table=ResultTable(columns, rows), depth=1)
             for grouping, groups in model.groups.items():
                 shown = list(model.gains)[:5]
-                table = [[f"by {grouping}", "items", *shown]]
+                rows = []
                 for group, gains in groups.items():
-                    number = max((found.items for found in gains.values()), default=0)
-                    cells = (format_score(gains[gain].score) if gain in gains else "-" for gain in shown)
-                    table.append([group, f"{number:,}", *cells])
-                parts.append(align_columns(table))
+                    number = max((one.items for one in gains.values()), default=0)
+                    rows.append([group, number, *(gains[gain].score if gain in gains else None for gain in shown)])
+                columns = (grouping, "items", *(ResultColumn(gain, 4) for gain in shown))
+                yield Section(f"Gains by {grouping}", table=ResultTable(columns, rows), depth=1)
         for name, found in self.filters.items():
             kept, number = len(found.splits[self.split]), len(self.items.ids)
             chance = self.by_chance.get(name)
             guessed = f"; if all models guessed, it would be {chance:,.1f}" if chance is not None else ""
-            parts.append(f"{name}: {kept:,} of {number:,} items ({found.label}){guessed}. {found.about['description']}")
-        if self.findings:
-            parts.append("\n".join(map(printable, self.findings)))
-        return "\n\n".join([*parts, f"Signature: {printable(self.signature)}"])
+            yield Section(
+                name, [f"{kept:,} of {number:,} items ({found.label}){guessed}. {found.about['description']}"]
+            )
+        yield Section("Conditions", [*self.findings, f"Signature: {self.signature}"])
 
     def compared(self, model: str, gain: str) -> tuple[str, str]:
         """Return the two conditions whose difference a gain of a model is."""
@@ -518,7 +518,3 @@ def _means(column: ScoreColumn) -> ColumnScores:
 def _whole(columns: Columns, condition: str) -> str:
     """Return ``all`` in place of ``muted`` where there are no predictions without sound."""
     return "all" if condition == "muted" and "muted" not in columns else condition
-
-
-def _cells(found: Estimate) -> tuple[str, str]:
-    return format_score(found.score), format_interval(found.low, found.high)

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from vttdata.evaluate.stored_items import ITEMS, item_lines
 from vttdata.files.output_file import write_whole
 from vttdata.files.own_folder import FileChanges, FolderKind, check_own
 from vttdata.files.reading import read_description
-from vttdata.files.table_formats import align_columns, printable
+from vttdata.files.results import Bar, Bars, Interval, Limit, Result, ResultColumn, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.statistics.bootstrap import Resampled
 
@@ -36,12 +36,9 @@ _WITHDRAWN = "Values of items that were withdrawn since are removed; the scores 
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Interval):
     """Score on a selection of the items with its 95 % interval over sources; NaN where the selection is empty."""
 
-    score: float
-    low: float
-    high: float
     items: int
 
     @classmethod
@@ -104,7 +101,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Result):
     """Result of `evaluate`.
 
     Fields:
@@ -158,48 +155,74 @@ class Evaluation:
         plain: JsonObject = plain_values(values)
         return plain
 
-    def as_text(self) -> str:
-        """Return the report for a terminal: tables with aligned columns, then findings and the signature."""
+    def sections(self) -> Iterator[Section]:
+        """Yield the scores, the difference to the other system, people, groups, and what a reader should know."""
         counts = self.items
-        parts = [
-            f"{self.dataset} {self.version}, {self.task} on {self.config}/{self.split}: "
-            f"{counts.scored:,} of {counts.expected:,} items scored, {counts.missing:,} missing, "
-            f"{counts.unknown:,} unknown."
+        head = (
+            f"{self.dataset} {self.version}, {self.task} on {self.config}/{self.split}: {counts.scored:,} of "
+            f"{counts.expected:,} items scored, {counts.missing:,} missing, {counts.unknown:,} unknown."
+        )
+        selections = ("all", "clean", "leaked", "gain") if self.leaks.get("leaked") else ("all",)
+        rows: list[list[object]] = [
+            [name, *(getattr(scores, selection) for selection in selections)] for name, scores in self.scores.items()
         ]
-        selections = ["all", "clean", "leaked", "gain"] if self.leaks.get("leaked") else ["all"]
-        rows = [["metric", *(heading for name in selections for heading in (name, "95 % interval"))]]
-        for name, scores in self.scores.items():
-            rows.append([name, *(cell for selection in selections for cell in _cells(getattr(scores, selection)))])
-        parts.append(align_columns(rows))
+        figures = [bars for name in self.scores if (bars := self._draw(name)).rows]
+        table = ResultTable(_columns("metric", *selections), rows, "Scores with 95 % intervals over sources")
+        yield Section("Scores", [head], table=table, figures=figures, key="scores")
         if self.leaks:
             leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in self.leaks.items())
-            parts.append(f"Items that share something with training: {leaks}.")
+            yield Section("Leaks", [f"Items that share something with training: {leaks}."])
         if self.against:
-            table = [["metric", "this", "other", "difference", "95 % interval", "p", "p (Holm)", "p (McNemar)"]]
-            for name, difference in self.against.items():
-                p = (difference.p, difference.p_holm, difference.p_mcnemar)
-                values = (self.scores[name].all.score, difference.other, difference.difference)
-                interval = format_interval(difference.low, difference.high)
-                table.append([name, *map(format_score, values), interval, *map(format_score, p)])
-            parts.append("Difference to the other system:\n" + align_columns(table))
+            rows = []
+            for name, one in self.against.items():
+                difference = Interval(one.difference, one.low, one.high)
+                score = self.scores[name].all.score
+                rows.append([name, score, one.other, difference, one.p, one.p_holm, one.p_mcnemar])
+            columns = _columns("metric", "this", "other", "difference", "p", "p (Holm)", "p (McNemar)")
+            yield Section("Difference to the other system", table=ResultTable(columns, rows), key="against")
         if self.human:
-            table = [["metric", "people", "95 % interval", "system", "95 % interval"]]
-            table += [[name, *_cells(row["human"]), *_cells(row["system"])] for name, row in self.human.items()]
-            parts.append("Against one reference fewer, each human caption left out in turn:\n" + align_columns(table))
-        parts += [_group_table(kind, groups) for kind, groups in self.groups.items()]
+            rows = [[name, row["human"], row["system"]] for name, row in self.human.items()]
+            sentence = "Against one reference fewer, each human caption left out in turn."
+            yield Section(
+                "People", [sentence], table=ResultTable(_columns("metric", "people", "system"), rows), key="human"
+            )
+        for kind, groups in self.groups.items():
+            # More columns than these are read in the JSON.
+            shown = list(next(iter(groups.values())))[:6]
+            rows = [
+                [group, scores[shown[0]].items, *(scores[name].score for name in shown)]
+                for group, scores in groups.items()
+            ]
+            yield Section(f"By {kind}", table=ResultTable(_columns(kind, "items", *shown), rows), key=f"by-{kind}")
+        yield Section("Conditions", [*self.notes, f"Signature: {self.signature}"])
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on metrics that are unavailable, on blind attackers, and `findings`."""
+        notes = [f"{name} is unavailable: {reason}" for name, reason in self.unavailable.items()]
         if self.blind:
             blind = self.blind
-            parts.append(
+            notes.append(
                 f"Without any video, the {blind['attacker']} reaches {blind['accuracy']:.3f} "
                 f"({blind['low']:.3f}-{blind['high']:.3f}), of the blind attackers that were tried "
                 "on this set; others may reach more."
             )
-        notes = [f"{name} is unavailable: {reason}" for name, reason in self.unavailable.items()]
-        notes += self.findings
-        if notes:
-            parts.append("\n".join(printable(note) for note in notes))
-        parts.append(f"Signature: {printable(self.signature)}")
-        return "\n\n".join(parts)
+        return [*notes, *self.findings]
+
+    def _draw(self, metric: str) -> Bars:
+        """Return the figure of a metric: all items, those that leak and those that do not, people, blind attackers."""
+        scores = self.scores[metric]
+        rows = {"all items": scores.all, "clean": scores.clean, "leaked": scores.leaked}
+        rows |= {kind.replace("_", "-"): score for kind, score in scores.by_leak.items()}
+        rows |= {f"{who}, one reference fewer": score for who, score in self.human.get(metric, {}).items()}
+        bars = [
+            Bar.of(label, score, "bad" if label == "leaked" else "a")
+            for label, score in rows.items()
+            if score is not None and math.isfinite(score.score)
+        ]
+        limits = [Limit(self.blind["accuracy"], f"blind {self.blind['attacker']}")] if self.blind else []
+        better = ", lower is better" if scores.lower_is_better else ""
+        return Bars(bars, f"{metric}{better}", ("items", "score"), limits=limits)
 
     def write(self, folder: Path) -> None:
         """Write ``evaluation.json`` and ``items.jsonl``, the values of every item, into a folder; replace earlier ones.
@@ -297,29 +320,5 @@ def plain_values(value: object) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _group_table(kind: str, groups: Mapping[str, Mapping[str, Estimate]]) -> str:
-    names = list(next(iter(groups.values())))
-    # More columns than these are read in the JSON.
-    shown = names[:6]
-    rows = [[f"by {kind}", "items", *shown]]
-    for group, scores in groups.items():
-        rows.append([group, f"{scores[shown[0]].items:,}", *(format_score(scores[name].score) for name in shown)])
-    return align_columns(rows)
-
-
-def _cells(score: Estimate | None) -> Iterable[str]:
-    return ("-", "-") if score is None else (format_score(score.score), format_interval(score.low, score.high))
-
-
-def format_interval(low: float, high: float) -> str:
-    """Return the ends of an interval, ``-`` where there is none."""
-    return "-" if math.isnan(low) else f"{format_score(low)} to {format_score(high)}"
-
-
-def format_score(value: float | None) -> str:
-    """Return a score with four decimals below 10 and two from 10 on."""
-    if value is None or math.isnan(value):
-        return "-"
-    if value and abs(value) < 0.0001:
-        return f"{value:.1e}"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.2f}"
+def _columns(name: str, *scores: str) -> list[ResultColumn | str]:
+    return [name, *(ResultColumn(score, 4) for score in scores)]

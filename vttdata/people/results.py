@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vttdata.files.table_formats import as_csv, as_markdown
+from vttdata.files.results import ResultTable, Section, format_markdown
+from vttdata.files.table_formats import as_csv
 from vttdata.people.campaign import Campaign
 from vttdata.people.scoring.quality import WorkerQuality, agreement, worker_quality
 from vttdata.people.scoring.tables import findings_table
@@ -50,21 +51,26 @@ def result_files(
     workers = quality_table(quality)
     agreed = [list(entry) for entry in agreement(campaign.task, kept)]
     measures = ["name", "level", "items", "ratings", "alpha", "fleiss", "cohen", "spearman", "kendall"]
-    meaning = [["column", "meaning"], *([f"`{name}`", text] for name, text in campaign.task.columns.items())]
-    report = (
-        f"# {campaign.title}\n\n{len(kept):,} answers of {len({entry.worker for entry in kept}):,} workers to "
-        f"{len({(entry.unit, entry.item.item) for entry in kept}):,} items; {len(left_out):,} workers are left out.\n\n"
-        f"## Agreement\n\n{as_markdown([measures, *agreed])}\n## Workers\n\n{as_markdown(workers)}\n"
-        f"## results.csv\n\n{as_markdown(meaning)}"
+    counts = (
+        f"{len(kept):,} answers of {len({entry.worker for entry in kept}):,} workers to "
+        f"{len({(entry.unit, entry.item.item) for entry in kept}):,} items; {len(left_out):,} workers are left out."
     )
+    meanings = [(f"`{name}`", text) for name, text in campaign.task.columns.items()]
+    sections = [
+        Section(campaign.title, [counts]),
+        Section("Agreement", table=ResultTable(measures, agreed), depth=1),
+        Section("Workers", table=ResultTable.of_rows(workers), depth=1),
+        Section("results.csv", table=ResultTable(("column", "meaning"), meanings), depth=1),
+    ]
     if findings is not None:
         found = findings_table(findings)
         files["findings.csv"] = as_csv(found)
-        report += f"\n## Findings in the files\n\n{as_markdown(found)}" if findings else ""
+        if findings:
+            sections.append(Section("Findings in the files", table=ResultTable.of_rows(found), depth=1))
     return files | {
         "workers.csv": as_csv(workers),
         "agreement.csv": as_csv([measures, *agreed]),
-        "report.md": report,
+        "report.md": format_markdown(sections, depth=1),
     }
 
 

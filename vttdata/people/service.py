@@ -20,9 +20,10 @@ from typing import Any, Literal
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.file_lock import LockHeldError, hold_lock
+from vttdata.files.results import ResultColumn, ResultTable, Section
 from vttdata.ids import digest
 from vttdata.people.campaign import MOST_CONTROL_EVERY, Campaign
-from vttdata.people.scoring.quality import agreement, worker_quality
+from vttdata.people.scoring.quality import Agreement, agreement, worker_quality
 from vttdata.people.store import DuplicateError, Reservation, Store, StoredAnswer, WorkerState, answered
 from vttdata.people.task import AnswerError, Earlier, Observed, Row, Unit
 
@@ -586,3 +587,32 @@ def make_report(campaign: Campaign, store: Store, *, hash_names: bool = False) -
             for row in agreement(campaign.task, answers)
         ],
     }
+
+
+def report_sections(report: Row) -> list[Section]:
+    """Return what a report of `make_report` says of workers, of their agreement, and of problems that they reported."""
+    sections = []
+    if report["workers"]:
+        workers = [
+            (
+                row["worker"],
+                row["answers"],
+                row["seconds"],
+                row["verdict"] if row["keep"] else f"{row['verdict']} (does not count)",
+                row["evidence"],
+                "; ".join(row["flags"]),
+            )
+            for row in report["workers"]
+        ]
+        columns = ("worker", "answers", ResultColumn("median seconds", 1), "verdict", "evidence", "flags")
+        sentence = "Controls decide who is left out of the results; flags are hints, and decide nothing."
+        sections.append(Section("Workers", [sentence], table=ResultTable(columns, workers), badge=f"{len(workers):,}"))
+    if report["agreement"]:
+        rows = [tuple(row.values()) for row in report["agreement"]]
+        sentence = "Items with several judgments; alpha is Krippendorff's, 1 for full agreement and 0 for chance."
+        sections.append(Section("Agreement", [sentence], table=ResultTable(Agreement._fields, rows)))
+    if report["problems"]:
+        problems = [(row["video_id"], row["problem"], row["worker"]) for row in report["problems"]]
+        table = ResultTable(("video_id", "problem", "worker"), problems, "Problems that workers reported")
+        sections.append(Section("Problems", table=table, badge=f"{len(problems):,}"))
+    return sections

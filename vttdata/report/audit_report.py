@@ -3,116 +3,68 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from types import MappingProxyType
-
-from markupsafe import Markup
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.generate.blind.shortcuts import Attack, attack_sentences
-from vttdata.json_types import JsonObject
+from vttdata.files.results import Section
 from vttdata.media.video_folder import locate_videos
-from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, render_page, render_table, render_text
-from vttdata.report.page_pictures import read_clip_stills, read_video_stills
+from vttdata.report.page import PageSection, Tile, render_page
+from vttdata.report.page_pictures import read_clip_stills, read_video_stills, select_stills
+from vttdata.report.question_sections import show_questions
+from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.split import Audit
-from vttdata.split.audit.leaks import LEAKS, count_rows, example_text, leak_rows, notes
+from vttdata.split.audit.leaks import LEAKS, clips_of_example, example_text
 
-_EXAMPLES = """{% import "macros.html" as macros %}
-{% for text, clips in examples %}<p dir="auto">{{ text }}</p>
-<div class="thumbs">{% for video_id, still in clips %}{{ macros.thumb(still, video_id, video_id) }}{% endfor %}</div>
-{% endfor %}"""
-_PAIRS = """{% import "macros.html" as macros %}
-{% for row in rows %}<p dir="auto">{{ row.caption }}<br><strong>{{ row.foil }}</strong></p>
-{% set still = stills[row.video_id] %}
-{% if still %}<div class="thumbs">{{ macros.thumb(still, row.video_id, row.video_id) }}</div>{% endif %}{% endfor %}"""
 _PAIRS_SHOWN = 24
 
 
-def audit_page(folder: Path, audit: Audit, questions: Sequence[PageSection] = ()) -> str:
-    """Return the page of an audit of splits: what they share, with frames of the worst examples where files exist.
+def audit_page(folder: Path, audit: Audit, sections: Iterable[Section], videos: Path | None = None) -> str:
+    """Return the page of an audit of splits: its sections, and frames of the worst examples where files exist.
 
-    `questions` are the sections of `show_questions`, for a dataset that has some.
+    Frames of questions come from a folder of videos, named by their ids, or from the dataset's clips.
     """
     manifest = read_dataset_manifest(folder)
     examples = {
-        leak: [(example_text(leak, example), _clips_of(leak, example)) for example in found]
+        leak: [(example_text(leak, example), clips_of_example(leak, example)) for example in found]
         for leak, found in audit.examples.items()
         if found
     }
     ids = {video_id for found in examples.values() for _, clips in found for video_id in clips}
     stills = read_clip_stills(folder, ids)
-    header, *rows = leak_rows(audit)
-    parts = [render_table(header, rows, "Clips that share with another split", header[2:])]
-    clips = {split: [counts["clips"]] for split, counts in audit.splits.items()}
-    parts.append(plots.stacked_bars(clips, ["clips"], caption="Clips of each split", heading="split"))
-    (_, *splits), *counts = count_rows(audit)
-    parts.append(render_table(("number of", *splits), counts, "Contents of each split", splits))
-    sections = [PageSection("leaks", "What splits share", Markup().join(parts), note=" ".join(notes(audit)))]
+    rendered = render_sections(sections)
     for leak, found in examples.items():
-        shown = [(text, [(video_id, stills.get(video_id, "")) for video_id in clips]) for text, clips in found]
-        body = render_text(_EXAMPLES, examples=shown)
-        sections.append(PageSection(leak.replace("_", "-"), LEAKS[leak][0], body, "The worst first.", str(len(found))))
+        body = render_examples(Example(text=text, stills=select_stills(stills, *clips)) for text, clips in found)
+        rendered.append(PageSection(leak.replace("_", "-"), LEAKS[leak][0], body, "The worst first.", str(len(found))))
     return render_page(
         f"{manifest.get('name')} {manifest.get('version')}",
-        [*sections, *questions],
+        [*rendered, *show_questions(folder, videos)],
         kicker="Audit of splits",
         tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
         alerts=[("good" if audit.ok else "bad", audit.verdict), *(("warn", warning) for warning in audit.warnings)],
     )
 
 
-def foil_audit_page(
-    folder: Path | None,
-    title: str,
-    attacks: Mapping[str, Sequence[Attack]],
-    videos: Path | None = None,
-    *,
-    same_texts: Mapping[str, int] = MappingProxyType({}),
-) -> str:
-    """Return the page of an audit of foils: what blind attackers reach, and pairs with frames where files exist.
+def foil_audit_page(folder: Path | None, title: str, sections: Iterable[Section], videos: Path | None = None) -> str:
+    """Return the page of an audit of foils: its sections, and pairs with frames where files exist.
 
-    Attacks are the results of the blind attackers by configuration. The foils are those of the dataset in a folder, or
-    without one of a table. Frames come from a folder of videos, named by their ids, or from the dataset's clips.
-    `same_texts` counts the pairs by configuration that were left out because their texts are the same.
+    The foils are those of the dataset in a folder, or without one of a table. Frames come from a folder of videos,
+    named by their ids, or from the dataset's clips.
     """
-    sections = []
-    for config, results in attacks.items():
-        bars = [
-            plots.Bar(attack.name, attack.accuracy, *attack.interval, tone="bad" if attack.open else "a")
-            for attack in results
-            if not attack.unavailable and attack.result.pairs
-        ]
-        body = plots.bars(
-            bars,
-            caption="Share of pairs on which an attacker without the video is right, with 95 % intervals",
-            columns=("blind attacker", "accuracy"),
-            maximum=1.0,
-            limits=[plots.Limit(0.5, "chance", "good")],
-            sortable=True,
-        )
-        table = [(attack.name, attack.meaning, attack.learned_from) for attack in results]
-        body += render_table(("blind attacker", "how it decides", "learned from"), table, "Attackers")
-        note = attack_sentences(results, same_texts.get(config, 0))
-        sections.append(PageSection(config, f"Blind attackers on {config}", body, note=note))
+    rendered = render_sections(sections)
     tables = read_layout(folder, needs=None).files.get("foils", {}) if folder is not None else {}
     rows = read_parquet_rows(itertools.chain(*tables.values()), ("video_id", "caption", "foil"))
     pairs = list(itertools.islice(rows, _PAIRS_SHOWN))
     if folder is not None and pairs:
         ids = {row["video_id"] for row in pairs}
         stills = read_video_stills(locate_videos(videos, ids)) if videos is not None else read_clip_stills(folder, ids)
-        body = render_text(_PAIRS, rows=pairs, stills={row["video_id"]: stills.get(row["video_id"]) for row in pairs})
+        body = render_examples(
+            Example(text=row["caption"], strong=[row["foil"]], stills=select_stills(stills, row["video_id"]))
+            for row in pairs
+        )
         frames = ", above the frame in the middle of the video" if stills else ""
         note = f"The first of all pairs, each with the true caption above its foil{frames}."
-        sections.append(PageSection("pairs", "Pairs", body, note))
-    return render_page(title, sections, kicker="Audit of foils")
-
-
-def _clips_of(leak: str, example: JsonObject) -> list[str]:
-    """Return the ids of clips that an example of a leak names."""
-    if leak == "source":
-        return [video_id for ids in example["video_ids"].values() for video_id in ids]
-    return [clip["video_id"] for clip in example["clips"]] if leak == "overlap" else []
+        rendered.append(PageSection("pairs", "Pairs", body, note))
+    return render_page(title, rendered, kicker="Audit of foils")

@@ -21,6 +21,7 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.files.own_folder import FileChanges, check_own
+from vttdata.files.results import ResultColumn, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
 from vttdata.report import plots
@@ -40,6 +41,7 @@ from vttdata.report.page import PageScript, PageSection, Tile, format_number, re
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.question_sections import show_questions
 from vttdata.report.report_input import ReportInput
+from vttdata.report.sections import render_sections
 from vttdata.subprocesses import usable_cores
 
 REPORT = "report.html"
@@ -105,15 +107,15 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
         del table
         reasons, missing = read_reasons(report)
         sections = [
+            _show_clips(figures),
             show_attrition(report, reasons, pictures),
             show_thresholds(report),
-            _show_clips(figures),
             _show_distributions(report, figures, captions),
             show_leaks(report, figures, audit, pairs, pictures),
-            _show_timelines(report, figures),
             _show_captions(figures, captions, misfits),
+            _show_timelines(report, figures),
             *(show_questions(report.dataset) if report.dataset is not None else ()),
-            _show_provenance(report),
+            *render_sections([_describe_provenance(report)]),
         ]
         pictures.remove_others()
     remove_folder_if_empty(beside)
@@ -151,9 +153,6 @@ def _tiles(
     pairs: Sequence[JsonObject],
 ) -> list[Tile]:
     tiles = []
-    if report.stages:
-        lost = sum(sum(stage["rejected"].values()) + sum(stage["failed"].values()) for stage in report.stages)
-        tiles.append(Tile(format_number(lost), "left out", "rejected or failed, in all stages", href="#attrition"))
     if figures.clips:
         by_split = ", ".join(f"{split} {number:,}" for split, number in figures.splits.items())
         tiles.append(Tile(format_number(figures.clips), "clips", by_split, href="#clips"))
@@ -161,6 +160,9 @@ def _tiles(
         total = float(figures.seconds.sum(dtype=float))
         length = f"{total / 3600:,.1f} hours" if total >= 3600 else f"{total / 60:.1f} minutes"
         tiles.append(Tile(format_number(sources), "sources", f"{length} of clips"))
+    if report.stages:
+        lost = sum(sum(stage["rejected"].values()) + sum(stage["failed"].values()) for stage in report.stages)
+        tiles.append(Tile(format_number(lost), "left out", "rejected or failed, in all stages", href="#attrition"))
     if captions.captions:
         share = captions.shared_captions / captions.captions
         mean = sum(number * count for number, count in captions.words.items()) / captions.captions
@@ -296,29 +298,42 @@ def _show_captions(figures: ClipFigures, captions: CaptionFindings, misfits: Cat
         captions.annotators.items(), key=lambda entry: (entry[0] not in captions.unusual, -entry[1].captions)
     )
     annotators = [
-        [
+        (
             name,
             each.captions,
             each.clips,
-            round(each.mean_words, 1),
+            each.mean_words,
             f"{each.repeated:.1%}",
             each.commonest,
             captions.unusual.get(name, ""),
-        ]
+        )
         for name, each in ordered[:_ANNOTATORS]
     ]
+    figures_of = (
+        "annotator",
+        "captions",
+        "clips",
+        ResultColumn("words a caption", 1),
+        "repeated",
+        "most frequent text",
+    )
+    categories = [
+        (name, each.clips, f"{each.named / each.clips:.0%}", each.misfits, each.better)
+        for name, each in misfits.categories.items()
+    ]
+    told = ("category", "clips", "named by words", "speak for another", "mostly for")
     named = {video_id for video_id, _ in captions.shortest + captions.longest + captions.damaged[:_DAMAGED]}
     named |= {misfit.video_id for misfit in misfits.misfits}
     rows = figures.rows_of(figures.video_ids, sorted(named))
     body = render(
         "captions.html",
         found=captions,
-        annotators=annotators,
+        annotators=ResultTable((*figures_of, "unusual"), annotators, "Annotators with at least 10 captions"),
         misfits=misfits,
-        category_rows=[
-            (name, each.clips, f"{each.named / each.clips:.0%}", each.misfits, each.better)
-            for name, each in misfits.categories.items()
-        ],
+        categories=ResultTable(told, categories, "Categories with at least 5 clips"),
+        shared=ResultTable(
+            ("text", "captions"), list(captions.shared.items()), "Texts of several clips, the most frequent first"
+        ),
         min_odds=MIN_ODDS,
         max_odds=MAX_ODDS,
         rows={video_id: rows[video_id][0] if video_id in rows else None for video_id in named},
@@ -326,7 +341,7 @@ def _show_captions(figures: ClipFigures, captions: CaptionFindings, misfits: Cat
     return PageSection("captions", "Captions", body, badge=f"{captions.captions:,}")
 
 
-def _show_provenance(report: ReportInput) -> PageSection:
+def _describe_provenance(report: ReportInput) -> Section:
     name, version = report.name_and_version
     account = report.account
     facts: list[tuple[str, str]] = [("name", name), ("version", version)]
@@ -338,5 +353,10 @@ def _show_provenance(report: ReportInput) -> PageSection:
             *((tool, str(number)) for tool, number in sorted((account.get("tools") or {}).items())),
             ("seed", str(report.settings.get("seed"))),
         ]
-    command = f"vttdata build {name}" if account else f"vttdata verify {name}"
-    return PageSection("provenance", "Provenance", render("provenance.html", facts=facts, command=command))
+    commands = [
+        *([f"Build it again: `vttdata build {name}`"] if account else []),
+        f"See what was left out: `vttdata rejects {name}`",
+        f"Check the splits: `vttdata audit {name}`",
+        f"Build the dataset's own recipe again: `vttdata verify {name}`",
+    ]
+    return Section("Provenance", items=commands, table=ResultTable(("fact", "value"), facts))

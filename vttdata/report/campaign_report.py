@@ -10,24 +10,17 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from vttdata.json_types import JsonObject
 from vttdata.people.addresses import is_url
 from vttdata.people.campaign import Campaign
 from vttdata.people.results import published_answers
-from vttdata.people.scoring.quality import Agreement
-from vttdata.people.service import make_report
+from vttdata.people.service import make_report, report_sections
 from vttdata.people.store import Store
 from vttdata.people.task import Answered
 from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
-from vttdata.report.page_pictures import read_video_stills
+from vttdata.report.page import PageSection, Tile, format_number, render_page
+from vttdata.report.page_pictures import read_video_stills, select_stills
+from vttdata.report.sections import Example, render_examples, render_sections
 
-_ITEMS = """{% import "macros.html" as macros %}
-{% for item in items %}<h3 dir="auto">{{ item.video_id }}{% if item.is_control %} (control){% endif %}</h3>
-{% if item.still %}<div class="thumbs">{{ macros.thumb(item.still, item.video_id) }}</div>{% endif %}
-{% for text in item.shown %}<p dir="auto"><strong>{{ text }}</strong></p>{% endfor %}
-<ul>{% for worker, answer in item.answers %}<li dir="auto">{{ worker }}: {{ answer }}</li>{% endfor %}</ul>
-{% endfor %}"""
 _ITEMS_SHOWN, _ANSWERS_SHOWN, _BINS = 24, 20, 30
 
 
@@ -45,16 +38,10 @@ def campaign_page(campaign: Campaign, store: Store) -> str:
     sections = [PageSection("progress", "Progress", progress)]
     if answers:
         sections += [
-            _workers_section(state["workers"]),
-            _agreement_section(state["agreement"]),
+            *render_sections(report_sections(state)),
             _times_section(answers),
             _items_section(campaign, answers),
         ]
-    if state["problems"]:
-        rows = [(row["video_id"], row["problem"], row["worker"]) for row in state["problems"]]
-        columns = ("video_id", "problem", "worker")
-        table = render_table(columns, rows, "Problems that workers reported")
-        sections.append(PageSection("problems", "Problems", table, badge=f"{len(rows):,}"))
     seconds = state["seconds"]
     workers_section, idle = "#workers" if answers else "", f"{len(state['idle']):,} without"
     tiles = [
@@ -72,32 +59,6 @@ def campaign_page(campaign: Campaign, store: Store) -> str:
     else:
         alerts.append(("good", "Every unit has its judgments."))
     return render_page(campaign.title, sections, kicker=f"Campaign: {state['task']}", tiles=tiles, alerts=alerts)
-
-
-def _workers_section(workers: list[JsonObject]) -> PageSection:
-    rows = [
-        (
-            row["worker"],
-            row["answers"],
-            "\u2013" if row["seconds"] is None else round(row["seconds"], 1),
-            "kept" if row["keep"] else "fails the controls",
-            row["evidence"],
-            "; ".join(row["flags"]),
-        )
-        for row in workers
-    ]
-    columns = ("worker", "answers", "median seconds", "verdict", "evidence", "flags")
-    table = render_table(columns, rows, "Workers, by hashed names", columns[1:3])
-    note = "Controls decide who is left out of the results; flags are hints, and decide nothing."
-    return PageSection("workers", "Workers", table, note, f"{len(rows):,}")
-
-
-def _agreement_section(agreement: list[JsonObject]) -> PageSection:
-    columns = Agreement._fields
-    rows = [["\u2013" if value is None else value for value in row.values()] for row in agreement]
-    table = render_table(columns, rows, "Agreement of all workers", columns[2:])
-    note = "Items with several judgments; alpha is Krippendorff's, 1 for full agreement and 0 for chance."
-    return PageSection("agreement", "Agreement", table, note)
 
 
 def _times_section(answers: list[Answered]) -> PageSection:
@@ -132,17 +93,15 @@ def _items_section(campaign: Campaign, answers: list[Answered]) -> PageSection:
         item, shown = entries[0].item, entries[0].item.shown
         texts = [shown[name] for name in ("sentence", "caption") if name in shown]
         items.append(
-            {
-                "video_id": item.video_id,
-                "is_control": campaign.units[key[0]].is_control,
-                "still": stills.get(item.video_id, ""),
-                "shown": [str(text) for text in [*texts, *shown.get("captions", ())]],
-                "answers": [(entry.worker, _format_answer(entry.answer)) for entry in entries[:_ANSWERS_SHOWN]],
-            }
+            Example(
+                item.video_id + (" (control)" if campaign.units[key[0]].is_control else ""),
+                strong=[str(text) for text in [*texts, *shown.get("captions", ())]],
+                stills=select_stills(stills, item.video_id),
+                listed=[f"{entry.worker}: {_format_answer(entry.answer)}" for entry in entries[:_ANSWERS_SHOWN]],
+            )
         )
-    body: Markup = render_text(_ITEMS, items=items)
     note = f"{len(items):,} of {len(by_item):,}, those first on which the answers differ most."
-    return PageSection("items", "Items", body, note)
+    return PageSection("items", "Items", render_examples(items), note)
 
 
 def _format_answer(answer: Mapping[str, Any]) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -17,45 +15,18 @@ from vttdata.errors import MediaError
 from vttdata.evaluate.conditions import ConditionsReport
 from vttdata.ids import digest
 from vttdata.media.pictures import sample_frames
-from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
+from vttdata.report.page import PageSection, Tile, format_number, render_page
+from vttdata.report.sections import Example, render_examples, render_sections
 
-_ITEMS = """{% import "macros.html" as macros %}
-{% for item in items %}<h3 dir="auto">{{ item.id }}</h3>
-<ul>{% for text in item.texts %}<li dir="auto">{{ text }}</li>{% endfor %}</ul>
-{% for row in item.rows %}<p><strong>{{ row.condition }}</strong>: {{ row.values }}{% if row.frames %}; frames
-{{ row.frames }}{% endif %}</p>
-{% if row.still %}<div class="thumbs">{{ macros.thumb(row.still, row.condition) }}</div>{% endif %}
-{% endfor %}{% endfor %}"""
 _ITEMS_SHOWN, _TEXTS_SHOWN, _FRAMES_SHOWN, _INDICES_SHOWN = 16, 6, 4, 12
 _WIDTH, _HEIGHT = 120, 68
 
 
 def conditions_page(report: ConditionsReport, stimuli: Path | None) -> str:
     """Return the page of scores by condition; pictures come from the stimuli."""
-    sections = []
-    for number, (name, model) in enumerate(report.models.items()):
-        bars = [
-            plots.Bar(condition, found.score, _plain(found.low), _plain(found.high), tone="a")
-            for condition, found in model.scores.items()
-        ]
-        body = plots.bars(bars, caption=report.metric, columns=("condition", "score"))
-        columns = ("gain", "difference of", "items", "gain, mean", "low", "high")
-        rows = [
-            (
-                gain,
-                " - ".join(report.compared(name, gain)),
-                found.items,
-                *map(_plain, (found.score, found.low, found.high)),
-            )
-            for gain, found in model.gains.items()
-        ]
-        body += render_table(columns, rows, f"What the video adds for {name}", columns[2:]) if rows else ""
-        sections.append(PageSection(f"model-{number}", name, body, note="With 95 % intervals over sources."))
-    sections.append(_disagreeing_items(report, stimuli))
     return render_page(
         f"{report.dataset} {report.version}",
-        sections,
+        [*render_sections(report.sections()), _disagreeing_items(report, stimuli)],
         kicker="Evaluation by condition",
         lead=f"{report.task} on {report.config}/{report.split}, {report.metric}",
         tiles=[
@@ -65,7 +36,6 @@ def conditions_page(report: ConditionsReport, stimuli: Path | None) -> str:
                 for name, found in report.filters.items()
             ),
         ],
-        footer=f"Signature: {report.signature}",
     )
 
 
@@ -83,25 +53,20 @@ def _disagreeing_items(report: ConditionsReport, stimuli: Path | None) -> PageSe
     seen: dict[tuple[str, str], Stimulus] = {}
     if stimuli is not None:
         seen = {(each.video_id, each.condition): each for each in read_stimuli(stimuli) if each.video_id in clips}
-    listed = []
+    examples = []
     for index in shown:
-        rows = []
+        examples.append(Example(items.ids[index], listed=texts[items.ids[index]].texts[:_TEXTS_SHOWN]))
         for condition in CONDITIONS:
             given = {name: found[condition] for name, found in values[index].items() if condition in found}
-            if given:
-                stimulus = seen.get((items.clip_ids[index], condition))
-                rows.append(
-                    {
-                        "condition": condition,
-                        "values": ", ".join(f"{name} {format_number(value)}" for name, value in given.items()),
-                        "frames": _indices(stimulus),
-                        "still": draw_stimulus(stimuli, stimulus) if stimuli is not None and stimulus else "",
-                    }
-                )
-        of_item = texts[items.ids[index]]
-        listed.append({"id": items.ids[index], "texts": of_item.texts[:_TEXTS_SHOWN], "rows": rows})
+            if not given:
+                continue
+            stimulus = seen.get((items.clip_ids[index], condition))
+            scores = ", ".join(f"{name} {format_number(value)}" for name, value in given.items())
+            still = draw_stimulus(stimuli, stimulus) if stimuli is not None and stimulus else ""
+            text = "; frames ".join(filter(None, [f"{condition}: {scores}", _indices(stimulus)]))
+            examples.append(Example(text=text, stills={condition: still} if still else {}))
     note = f"{len(disagreeing):,} of {len(items.ids):,} items; shown are {len(shown):,}."
-    return PageSection("items", "Items where conditions disagree", render_text(_ITEMS, items=listed), note=note)
+    return PageSection("items", "Items where conditions disagree", render_examples(examples), note=note)
 
 
 def _values_by_item(report: ConditionsReport) -> dict[int, dict[str, dict[str, float]]]:
@@ -147,7 +112,3 @@ def draw_stimulus(folder: Path, stimulus: Stimulus) -> str:
     data = io.BytesIO()
     strip.save(data, "WEBP", quality=55, method=2)
     return f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
-
-
-def _plain(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None

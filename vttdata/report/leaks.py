@@ -10,17 +10,18 @@ from typing import NamedTuple
 
 from vttdata.dataset.leak_audit import audit_files
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.files.results import ResultTable
 from vttdata.json_types import JsonObject
 from vttdata.report.clip_sheet import ClipFigures, read_clip_rows
 from vttdata.report.page import PageSection, format_number, render
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
 from vttdata.report.thumbnails import Still
-from vttdata.split.audit.leaks import LEAKS
+from vttdata.split.audit.leaks import LEAKS, clips_of_example, example_text
 
 _PAIRS = 60
-# Leaks whose examples are pairs of clips.
-_OF_CLIPS = ("overlap", "caption_set")
+# Leaks whose examples name clips.
+_OF_CLIPS = ("source", "overlap", "caption_set")
 _WIDTH = 320
 _SOURCES = ("source_a", "source_b")
 # What an audit may lack.
@@ -102,30 +103,13 @@ def show_leaks(
         return Side(f"{video_id}, {clip['split']}{span}", report.still_of_clip(clip), rows[video_id])
 
     groups = {
-        "Sources in several splits": [
-            LeakExample(
-                f"{each['source_id']}: "
-                + ", ".join(f"{number:,} in {split}" for split, number in each["clips"].items()),
-                [side(ids[0]) for ids in each["video_ids"].values()],
-            )
-            for each in examples.get("source", ())
-        ],
-        "Time in several splits": [
-            LeakExample(
-                f"{each['seconds']:.2f} s of {each['source_id']} are in both.",
-                [side(clip["video_id"]) for clip in each["clips"]],
-            )
-            for each in examples.get("overlap", ())
-        ],
-        "Clips with the same captions": [
-            LeakExample(
-                f"{each['captions']} of {each['of']} captions are the same.",
-                [side(clip["video_id"]) for clip in each["clips"]],
-            )
-            for each in examples.get("caption_set", ())
-        ],
-        "Near-duplicates": [_match_sources(report, pair) for pair in pairs[:_PAIRS]],
+        LEAKS[leak][0].capitalize(): [
+            LeakExample(example_text(leak, each), [side(video_id) for video_id in clips_of_example(leak, each)])
+            for each in examples.get(leak, ())
+        ]
+        for leak in _OF_CLIPS
     }
+    groups["Near-duplicates"] = [_match_sources(report, pair) for pair in pairs[:_PAIRS]]
     closest = audit.get("closest")
     if isinstance(closest, dict) and not any(pair["crosses"] for pair in pairs):
         pair = _as_pair(closest)
@@ -141,8 +125,9 @@ def show_leaks(
     ]
     body = render(
         "leaks.html",
-        columns=["leak", "found", *(f"{split} clips" for split in splits)],
-        rows=counts,
+        table=ResultTable(
+            ("leak", "found", *(f"{split} clips" for split in splits)), counts, "What splits share with each other"
+        ),
         groups={
             title: [(each, [pictures.address(side.still) for side in each.sides]) for each in likenesses]
             for title, likenesses in groups.items()
@@ -164,8 +149,7 @@ def _read_examples(
 ) -> tuple[dict[str, int], dict[int, JsonObject]]:
     """Return video id -> number of the clips that examples of an audit name, and number -> row of those clips."""
     examples = audit.get("examples", {})
-    named = [ids[0] for each in examples.get("source", ()) for ids in each["video_ids"].values()]
-    named += [clip["video_id"] for leak in _OF_CLIPS for each in examples.get(leak, ()) for clip in each["clips"]]
+    named = [name for leak in _OF_CLIPS for each in examples.get(leak, ()) for name in clips_of_example(leak, each)]
     named += [video_id for each in examples.get("caption", ()) for video_id in each["clips"].values()]
     rows = {video_id: numbers[0] for video_id, numbers in figures.rows_of(figures.video_ids, named).items()}
     return rows, read_clip_rows(report, rows.values())

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.files.results import Bar, Bars
 from vttdata.json_types import JsonObject, Row
 from vttdata.media.clip_selection import ClipSettings, choose_clips
 from vttdata.media.filters import SCORES, FilterSettings, judge, screen
@@ -90,11 +91,17 @@ def show_attrition(report: ReportInput, reasons: Sequence[Reason], pictures: Pic
     lost_in = {stage["name"]: 0 for stage in report.stages}
     for reason in reasons:
         lost_in[reason.stage] += reason.number
-    rows = []
-    for name, unit, taken, kept, _ in attrition_rows(report.stages):
-        share = max(1 - lost_in[name] / taken, 0.0) if taken else 1.0
-        row = {"name": name, "unit": unit, "taken": taken, "kept": kept, "lost": lost_in[name]}
-        rows.append({**row, "share": round(100 * share, 1)})
+    bars = [
+        Bar(
+            f"{name} ({unit})",
+            max(1 - lost_in[name] / taken, 0.0) if taken else 1.0,
+            text=f"{taken:,} \u2192 {kept:,}",
+            tone="c",
+            href=f"#stage-{name}" if lost_in[name] else "",
+        )
+        for name, unit, taken, kept, _ in attrition_rows(report.stages)
+    ]
+    figure = plots.bars(Bars(bars, "Things that every stage took and kept", ("stage", "in \u2192 kept"), maximum=1.0))
     groups = [
         {
             "reason": reason,
@@ -106,7 +113,7 @@ def show_attrition(report: ReportInput, reasons: Sequence[Reason], pictures: Pic
         for reason in reasons
     ]
     name, _ = report.name_and_version
-    body = render("attrition.html", rows=rows, groups=groups, examples=_EXAMPLES, name=name)
+    body = figure + render("attrition.html", groups=groups, examples=_EXAMPLES, name=name)
     note = "What every stage took and kept. A reason leads to examples: was this right?"
     return PageSection("attrition", "Left out", body, note, f"{sum(lost_in.values()):,}")
 

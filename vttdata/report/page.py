@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
+
+from vttdata.files.results import map_code
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # Control characters, surrogates, and the controls that reorder or hide text.
@@ -81,7 +83,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters["number"] = format_number
+    jinja.filters |= {"number": format_number, "zip": zip, "code": mark_code}
     return jinja
 
 
@@ -96,12 +98,6 @@ def render(template: str, **values: object) -> Markup:
 def render_text(source: str, **values: object) -> Markup:
     """Return a short template, given as its text, as markup; texts among the values are escaped."""
     return Markup(environment().from_string(source).render(**values))  # noqa: S704
-
-
-def render_table(columns: Sequence[str], rows: Sequence[object], caption: str, numeric: Sequence[str] = ()) -> Markup:
-    """Return a table that a reader can sort; `numeric` names the columns of numbers."""
-    source = '{% import "macros.html" as macros %}{{ macros.table(columns, rows, caption, numeric) }}'
-    return render_text(source, columns=columns, rows=rows, caption=caption, numeric=numeric)
 
 
 def render_page(
@@ -161,6 +157,13 @@ def format_number(value: float | None, digits: int | None = None) -> str:
     if float(value).is_integer() or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) >= 0.001 else f"{value:.2g}"
+
+
+def mark_code(text: str) -> Markup:
+    """Return a sentence as markup; what stands in backquotes is code."""
+    code = Markup("<code>{}</code>").format
+    parts = map_code(str(replace_controls(text)), escape, lambda part: code(part.strip("`")))
+    return Markup().join(parts)
 
 
 def _hash_source(text: str) -> str:

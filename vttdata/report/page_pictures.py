@@ -39,6 +39,11 @@ def read_clip_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:
     return read_video_stills(files)
 
 
+def select_stills(stills: Mapping[str, str], *names: str) -> dict[str, str]:
+    """Return name -> address of those of some names that have one."""
+    return {name: stills[name] for name in names if name in stills}
+
+
 def as_data_address(path: Path) -> str:
     """Return a picture as an address that a page can hold."""
     return f"data:image/webp;base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -14,30 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
+from vttdata.files.results import Bars, Limit
 from vttdata.json_types import JsonObject
 from vttdata.report.page import format_number, render
 
 SERIES = "abcdefgh"
-
-
-class Bar(NamedTuple):
-    """Row of `bars`: label, value, and the ends of an interval; `text` stands in place of the formatted value."""
-
-    label: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-    text: str = ""
-    tone: str = "a"
-    href: str = ""
-
-
-class Limit(NamedTuple):
-    """Vertical line in a plot, such as a threshold, with its name."""
-
-    value: float
-    label: str
-    tone: str = "bad"
 
 
 def setting_limits(settings: JsonObject, keys: Iterable[str], section: str, note: str = "") -> list[Limit]:
@@ -56,28 +37,18 @@ class Stretch(NamedTuple):
     tone: str = "a"
 
 
-def bars(
-    rows: Sequence[Bar],
-    *,
-    caption: str,
-    columns: tuple[str, str],
-    minimum: float = 0.0,
-    maximum: float | None = None,
-    limits: Sequence[Limit] = (),
-    sortable: bool = False,
-) -> Markup:
+def bars(figure: Bars) -> Markup:
     """Return a table with a bar, and an interval where there is one, in each row, which a reader may sort.
 
-    `columns` are the headings of the labels and of the values. A bar of the minimum has no length, and bars of values
-    below it grow to the left of zero; a full bar has the maximum, by default the largest value. Limits, such as chance
-    or a floor, are lines through all bars.
+    A bar of 0 has no length, and bars of values below it grow to the left.
     """
+    rows, limits = figure.rows, figure.limits
     ends = [row.value if row.high is None else max(row.value, row.high) for row in rows]
-    top = (
-        max([minimum, *filter(math.isfinite, ends), *(limit.value for limit in limits)]) if maximum is None else maximum
-    )
-    bottom = min([minimum, *(row.low for row in rows if row.low is not None), *(row.value for row in rows)])
-    bottom = bottom if math.isfinite(bottom) else minimum
+    top = figure.maximum
+    if top is None:
+        top = max([0.0, *filter(math.isfinite, ends), *(limit.value for limit in limits)])
+    bottom = min([0.0, *(row.low for row in rows if row.low is not None), *(row.value for row in rows)])
+    bottom = bottom if math.isfinite(bottom) else 0.0
     zero = min(max(0.0, bottom), top)
 
     def position(value: float) -> float:
@@ -95,7 +66,7 @@ def bars(
         for row in rows
     ]
     lines = [limit._asdict() | {"x": position(limit.value), "text": format_number(limit.value)} for limit in limits]
-    return render("bars.html", rows=entries, caption=caption, columns=columns, limits=lines, sortable=sortable)
+    return render("bars.html", rows=entries, figure=figure, limits=lines)
 
 
 def stacked_bars(rows: Mapping[str, Sequence[float]], series: Sequence[str], *, caption: str, heading: str) -> Markup:

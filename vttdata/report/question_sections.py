@@ -7,93 +7,52 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from markupsafe import Markup
-
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.generate.blind.questions import QuestionAttack, question_sentence
+from vttdata.files.results import Bar, Bars, Section
 from vttdata.json_types import Row
 from vttdata.media.video_folder import locate_videos
-from vttdata.report import plots
-from vttdata.report.page import PageSection, render_table, render_text
-from vttdata.report.page_pictures import read_clip_stills, read_video_stills
+from vttdata.report.page import PageSection
+from vttdata.report.page_pictures import read_clip_stills, read_video_stills, select_stills
+from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.text.questions import letters
 
-_QUESTIONS = """{% import "macros.html" as macros %}
-{% for row in rows %}<p dir="auto">{{ row.question }}{% if row.type %} <small>{{ row.type }}</small>{% endif %}</p>
-<ol type="A">{% for option in row.options %}<li dir="auto">
-{% if loop.index0 == row.answer %}<strong>{{ option }}</strong>{% else %}{{ option }}{% endif %}</li>{% endfor %}</ol>
-{% set still = stills[row.video_id] %}
-{% if still %}<div class="thumbs">{{ macros.thumb(still, row.video_id, row.video_id) }}</div>{% endif %}{% endfor %}"""
 _COLUMNS = ("question_id", "video_id", "kind", "question", "options", "answer", "type", "blind")
 # Of a kind.
 _QUESTIONS_SHOWN, _TYPES_SHOWN = 12, 60
 
 
-def show_questions(
-    folder: Path,
-    attacks: Mapping[str, Sequence[QuestionAttack]] | None = None,
-    repeated: Mapping[str, int] | None = None,
-    videos: Path | None = None,
-) -> list[PageSection]:
+def show_questions(folder: Path, videos: Path | None = None) -> list[PageSection]:
     """Return a section for each kind of question of a dataset, and one with some questions; nothing without questions.
 
-    Args:
-        folder: of the dataset.
-        attacks: kind -> results of blind attackers; without them what all answer together is taken from the table.
-        repeated: kind -> number of questions with the text and options of one in another split, as far as it is known.
-        videos: folder of videos, named by their ids, for frames; by default the clips of the dataset.
+    What blind attackers answer together is taken from the table. Frames come from a folder of videos, named by their
+    ids, or from the dataset's clips.
     """
     by_kind: dict[str, list[Row]] = defaultdict(list)
     for row in read_parquet_rows(chain(*read_layout(folder, needs=None).files.get("questions", {}).values()), _COLUMNS):
         by_kind[row["kind"]].append(row)
-    sections = [
-        _show_kind(kind, rows, (attacks or {}).get(kind, ()), (repeated or {}).get(kind))
-        for kind, rows in by_kind.items()
-    ]
+    sections = render_sections(_count_kind(kind, rows) for kind, rows in by_kind.items())
     return [*sections, _show_examples(folder, by_kind, videos)] if sections else []
 
 
-def _show_kind(kind: str, rows: Sequence[Row], attacks: Sequence[QuestionAttack], repeated: int | None) -> PageSection:
-    guessing = sum(1 / len(row["options"]) for row in rows) / len(rows)
+def _count_kind(kind: str, rows: Sequence[Row]) -> Section:
+    """Return the section of a kind with the numbers of its questions by type and by place of the answer."""
     types = Counter(row["type"] for row in rows if row["type"] is not None)
     places = Counter(row["answer"] for row in rows)
-    parts = []
-    if types:
-        parts.append(_count_bars(dict(types.most_common(_TYPES_SHOWN)), "Questions of each type", "type"))
     named = {letter: places[place] for place, letter in enumerate(letters(max(len(row["options"]) for row in rows)))}
-    parts.append(_count_bars(named, "Questions by the place of their answer", "place"))
+    counted = {"type": ("Questions of each type", dict(types.most_common(_TYPES_SHOWN)))} if types else {}
+    counted["place"] = ("Questions by the place of their answer", named)
+    figures = [
+        Bars([Bar(name, count, text=f"{count:,}") for name, count in counts.items()], caption, (heading, "questions"))
+        for heading, (caption, counts) in counted.items()
+    ]
+    guessing = sum(1 / len(row["options"]) for row in rows) / len(rows)
     tried = [row["blind"] for row in rows if row["blind"] is not None]
-    if attacks:
-        bars = [
-            plots.Bar(each.name, each.accuracy, *each.interval, tone="bad" if each.open else "a") for each in attacks
-        ]
-        parts.append(
-            plots.bars(
-                bars,
-                caption="Share of questions that an attacker without the video answers, with 95 % intervals",
-                columns=("blind attacker", "accuracy"),
-                maximum=1.0,
-                limits=[plots.Limit(guessing, "guessing", "good")],
-                sortable=True,
-            )
-        )
-        table = [(each.name, each.meaning) for each in attacks]
-        parts.append(render_table(("blind attacker", "how it decides"), table, "Attackers"))
-    notes = [f"{len(rows):,} questions; guessing answers {guessing:.3f}."]
-    if attacks:
-        notes = [question_sentence(attacks, len(attacks[0].right))]
-    elif tried:
-        notes.append(f"The blind attackers together answer {sum(tried) / len(tried):.3f} of {len(tried):,}.")
-    if repeated is not None:
-        notes.append(f"With the text and options of one in another split: {repeated:,}.")
-    key = f"questions-{kind.replace('_', '-')}"
-    return PageSection(key, f"Questions: {kind}", Markup().join(parts), " ".join(notes), f"{len(rows):,}")
-
-
-def _count_bars(counts: Mapping[str, int], caption: str, heading: str) -> Markup:
-    bars = [plots.Bar(name, count, text=f"{count:,}") for name, count in counts.items()]
-    return plots.bars(bars, caption=caption, columns=(heading, "questions"))
+    sentences = [f"{len(rows):,} questions; guessing answers {guessing:.3f}."]
+    if tried:
+        sentences.append(f"The blind attackers together answer {sum(tried) / len(tried):.3f} of {len(tried):,}.")
+    key, badge = f"questions-{kind.replace('_', '-')}", f"{len(rows):,}"
+    return Section(f"Questions: {kind}", sentences, figures=figures, key=key, badge=badge)
 
 
 def _show_examples(folder: Path, by_kind: Mapping[str, Sequence[Row]], videos: Path | None) -> PageSection:
@@ -104,6 +63,17 @@ def _show_examples(folder: Path, by_kind: Mapping[str, Sequence[Row]], videos: P
         shown += [rows[place * len(rows) // number] for place in range(number)]
     ids = {row["video_id"] for row in shown}
     stills = read_clip_stills(folder, ids) if videos is None else read_video_stills(locate_videos(videos, ids))
-    body = render_text(_QUESTIONS, rows=shown, stills={name: stills.get(name) for name in ids})
-    frames = ", above the frame in the middle of its video" if stills else ""
+    body = render_examples(
+        Example(
+            text=row["question"] + (f" ({row['type']})" if row["type"] else ""),
+            stills=select_stills(stills, row["video_id"]),
+            listed=[
+                f"{letter}. {option}"
+                for letter, option in zip(letters(len(row["options"])), row["options"], strict=True)
+            ],
+            marked=row["answer"],
+        )
+        for row in shown
+    )
+    frames = ", and the frame in the middle of its video" if stills else ""
     return PageSection("questions", "Some questions", body, f"Each with its options, the right one in bold{frames}.")

@@ -49,7 +49,7 @@ def test_items_give_intervals_hours_and_cost(capsys: pytest.CaptureFixture[str])
     command = ["people", "plan", "--items", "100", "--judgments", "4,16", "--sd", "2", "--seconds", "36"]
     assert main([*command, "--controls", "0", "--hourly", "10"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:3]]
-    assert [(row[0], row[3], row[4]) for row in rows] == [("4", "4.000", "40.000"), ("16", "16.000", "160.000")]
+    assert [(row[0], row[3], row[4]) for row in rows] == [("4", "4.0", "40.00"), ("16", "16.0", "160.00")]
     # Student's t for 95 % is 3.182 with 3 degrees of freedom and 2.131 with 15.
     assert [float(row[1]) for row in rows] == pytest.approx([3.182 * 2 / 2, 2.131 * 2 / 4], abs=1e-3)
 
@@ -72,7 +72,7 @@ def test_judge_needs_fewer_rated_items(capsys: pytest.CaptureFixture[str]) -> No
     assert main([*command, "--seconds", "36", "--controls", "0", "--judged", "1000"]) == 0
     row = capsys.readouterr().out.splitlines()[1].split()
     # .51 / (1 / 100 - .49 / 1000) is 53.6.
-    assert row[-2:] == ["54", "5.400"]
+    assert row[-2:] == ["54", "5.40"]
 
 
 @pytest.mark.parametrize(

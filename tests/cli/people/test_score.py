@@ -70,7 +70,7 @@ def test_results_become_workers_systems_and_significance(tmp_path: Path, capsys:
     assert first == "## Workers"
     assert not re.search(r"[|#\\]", printed)
     start = printed.splitlines().index("Systems")
-    columns, best, *_ = printed.splitlines()[start + 1 :]
+    columns, best, *_ = printed.splitlines()[start + 2 :]
     assert columns.split()[:3] == ["system", "z", "z_lower"]
     assert best.split()[0] == "person"
     assert len(columns) == len(best)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from vttdata.errors import VttdataError
+from vttdata.files.results import format_plain_table
 from vttdata.generate.blind.attacker import by_features, load_attackers
 from vttdata.generate.blind.attackers.cooccurrence import measure_association
 from vttdata.generate.blind.choices import Choice, ChoiceSet, Examples, TextPair, VideoCorpus, arrange_pairs
-from vttdata.generate.blind.shortcuts import Attack, attack_sentences, attacks_text, audit_shortcuts
+from vttdata.generate.blind.shortcuts import Attack, attack_section, attack_sentences, audit_shortcuts
 from vttdata.generate.blind.trial import answer_choices, cross_fit, stack_guesses, try_attackers
 
 THINGS = ["dog", "cat", "ball", "table", "river", "guitar", "horse", "truck", "chair", "bottle"]
@@ -196,9 +197,10 @@ def test_encoder_is_tried_where_there_is_one() -> None:
     assert without["sentence-embeddings"].unavailable == "no sentence encoder is given"
     assert "unavailable" in without["sentence-embeddings"].as_json()
     assert found["sentence-embeddings"].accuracy > 0.9
-    text = attacks_text(list(without.values()))
-    assert "sentence-embeddings" in text
-    assert max(map(len, text.splitlines())) <= 100
+    section = attack_section(list(without.values()), narrow=True)
+    assert any("sentence-embeddings" in sentence for sentence in section.sentences)
+    assert section.table is not None
+    assert max(map(len, format_plain_table(section.table).splitlines())) <= 100
 
 
 def test_attackers_of_a_users_folder_are_tried(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:

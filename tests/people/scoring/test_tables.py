@@ -7,10 +7,10 @@ import io
 from xml.etree import ElementTree
 
 from tests.helpers.judgments import hit
-from vttdata.files.table_formats import as_csv, as_markdown
+from vttdata.files.table_formats import as_csv
 from vttdata.people import caption_scores, judge_workers, significance, standardise, system_intervals, system_scores
 from vttdata.people.scoring.significance_svg import significance_svg
-from vttdata.people.scoring.tables import caption_table, findings_table, significance_table, system_table, worker_table
+from vttdata.people.scoring.tables import findings_table, significance_table, system_table, worker_table
 from vttdata.records import CaptionScore
 
 HOSTILE = ["=1+1", "<script>alert(1)</script>", "a|b\n| c |", "x" * 300, "*bold*"]
@@ -27,14 +27,6 @@ def test_csv_of_systems_is_ordered_and_harmless() -> None:
     assert [row["system"] for row in rows] == ["*bold*", "x" * 300, "a|b\n| c |", "<script>alert(1)</script>", "'=1+1"]
     assert float(rows[0]["z"]) == 6.0
     assert [row["cluster"] for row in rows] == sorted(row["cluster"] for row in rows)
-
-
-def test_markdown_table_keeps_its_columns() -> None:
-    text = as_markdown(caption_table(scores()))
-    lines = text.splitlines()
-    assert len(lines) == 102
-    assert {line.replace("\\|", "").count("|") for line in lines} == {6}
-    assert "\\<script\\>" in text
 
 
 def test_worker_table_has_every_p_value() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vttdata.records import Clip
 from vttdata.split import NearDuplicate, SimilarSources, audit
-from vttdata.split.audit.leaks import audit_text, notes
+from vttdata.split.audit.leaks import notes
 
 CLIPS = [
     Clip("v1", "a", 0.0, 5.0, None, None, 1, split="train"),
@@ -22,7 +22,7 @@ def test_similarity_below_the_threshold_is_not_rounded_up() -> None:
 def test_text_says_that_no_sources_look_alike() -> None:
     result = audit(CLIPS, near=SimilarSources([], None))
     assert notes(result)[-1] == "No two sources of different splits look alike anywhere."
-    assert "look alike" not in audit_text(audit(CLIPS))
+    assert "look alike" not in audit(CLIPS).as_text()
 
 
 def test_sources_without_a_fingerprint_are_counted() -> None:
@@ -32,7 +32,7 @@ def test_sources_without_a_fingerprint_are_counted() -> None:
 
 
 def test_control_characters_of_split_names_are_replaced() -> None:
-    text = audit_text(audit([Clip("v1", "a", 0.0, 5.0, None, None, 1, split="te\x1b[31m\nst")]))
+    text = audit([Clip("v1", "a", 0.0, 5.0, None, None, 1, split="te\x1b[31m\nst")]).as_text()
     assert "te?[31m?st" in text
     assert "\x1b" not in text
 
@@ -47,7 +47,7 @@ def test_verdict_says_what_was_not_judged() -> None:
     known = SimilarSources([], None)
     unjudged = "No leaks found by source_id, video_id and times; near-duplicates were not judged."
     assert audit(CLIPS).verdict == audit(CLIPS).as_json()["verdict"] == unjudged
-    assert audit_text(audit(CLIPS)).splitlines()[-1] == unjudged
+    assert audit(CLIPS).as_text().splitlines()[-1] == unjudged
     assert audit(CLIPS, near=known).verdict == "No leaks found by source_id, video_id, times and fingerprints."
     incomplete = SimilarSources([], None, without_fingerprint=1)
     assert audit(CLIPS, near=incomplete).verdict == (
@@ -74,17 +74,17 @@ def test_split_of_one_family_is_a_warning() -> None:
     assert result.families == {"train": 2, "test": 1, "validation": 1}
     (warning,) = result.as_json()["warnings"]
     assert warning.startswith("The split test is one family of near-duplicates, which connect all of its 3 sources")
-    text = audit_text(result)
+    text = result.as_text()
     assert f"WARNING: {warning}" in text
     assert next(line for line in text.splitlines() if line.startswith("independent families")).split()[2:] == (
         ["1", "2", "1"]
     )
     assert audit(clips).families is None
-    assert "independent families  not judged" in audit_text(audit(clips))
+    assert "independent families  not judged" in audit(clips).as_text()
 
 
 def test_warning_needs_several_sources_and_split_names_are_printable() -> None:
     assert audit(CLIPS, near=SimilarSources([])).warnings == []
     clips = [Clip(f"v{s}", s, 0.0, 5.0, None, None, 1, split="te\x1bst") for s in "ab"]
-    text = audit_text(audit(clips, near=SimilarSources([near("a", "b")])))
+    text = audit(clips, near=SimilarSources([near("a", "b")])).as_text()
     assert "WARNING: The split te?st is one family" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -19,6 +18,7 @@ from vttdata.cli.options import (
     scores_option,
     seed_option,
 )
+from vttdata.cli.terminal import print_result
 from vttdata.errors import VttdataError
 
 
@@ -70,5 +70,5 @@ def command(
     if not sets:
         raise VttdataError("A fusion is fitted on judgments by people, and there are none.")
     fusion = fuse_metrics(sets, list(scored))
-    print(json.dumps(fusion.as_json(), indent=2, ensure_ascii=False) if as_json else fusion.as_text())
+    print_result(fusion.as_json(), fusion.sections(), as_json=as_json)
     return DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from vttdata.cli.options import (
     read_metric_inputs,
     seed_option,
 )
+from vttdata.cli.terminal import print_result
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def command(
     )
     if out is not None:
         report.write(out)
-    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
+    print_result(report.as_json(), report.sections(), as_json=as_json)
     return DONE
 
 

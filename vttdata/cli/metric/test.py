@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from vttdata.cli.options import (
     scores_option,
     seed_option,
 )
+from vttdata.cli.terminal import print_result
 
 
 def parse_scale(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, float] | None:
@@ -100,5 +100,5 @@ def command(judgments: tuple[str, ...], out: Path | None, as_json: bool, **optio
     report = evaluate_metrics(judgments, **files, settings=ComparisonSettings(inputs=inputs, **options))
     if out is not None:
         report.write(out)
-    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
+    print_result(report.as_json(), report.sections(), as_json=as_json)
     return DONE

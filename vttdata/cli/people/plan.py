@@ -152,13 +152,19 @@ def command(ctx: click.Context, /, campaign: Path | None, items: int | None, **o
 
 
 def _print_precision(items: int, options: Mapping[str, Any]) -> None:
-    from vttdata.files.table_formats import as_plain
+    from vttdata.files.results import ResultColumn, ResultTable, format_plain_table
     from vttdata.people.scoring.precision import items_with_judge, precision
 
     names = ("sd", "spread", "seconds", "hourly", "controls")
     rows = [precision(items, n, **{name: options[name] for name in names}) for n in options["judgments"]]
-    head = ["judgments", "item +-", "mean +-", "hours", "cost"]
-    table = [[row.judgments, row.item, row.mean, round(row.hours, 1), round(row.cost, 2)] for row in rows]
+    head: list[ResultColumn | str] = [
+        "judgments",
+        "item +-",
+        "mean +-",
+        ResultColumn("hours", 1),
+        ResultColumn("cost", 2),
+    ]
+    table = [[row.judgments, row.item, row.mean, row.hours, row.cost] for row in rows]
     if options["judge_correlation"] is not None:
         judged = options["judged"] or 10 * items
         if judged < items:
@@ -173,12 +179,12 @@ def _print_precision(items: int, options: Mapping[str, Any]) -> None:
             numbers = [items_with_judge(items, n, **spreads) for n in options["judgments"]]
         except ValueError as error:
             raise VttdataError(f"--judge-correlation, --sd and --spread: {error}.") from None
-        head += ["items with judge", "their cost"]
+        head += ["items with judge", ResultColumn("their cost", 2)]
         for row, plan, number in zip(table, rows, numbers, strict=True):
-            row += [number, round(plan.cost * number / items, 2)]
+            row += [number, plan.cost * number / items]
     elif options["judged"] is not None:
         raise VttdataError("--judged is about a judge; name its correlation with --judge-correlation.")
-    print(as_plain([head, *table]))
+    print(format_plain_table(ResultTable(head, table)))
 
 
 def _print_power(
@@ -193,7 +199,7 @@ def _print_power(
     price: float | None,
     fee: float,
 ) -> None:
-    from vttdata.files.table_formats import as_cell
+    from vttdata.files.results import format_cell
     from vttdata.people.answers.manifest import read_manifest
     from vttdata.people.campaign import read_campaign
     from vttdata.people.scoring.power import placeholder_hits, power
@@ -216,4 +222,4 @@ def _print_power(
         shares = (estimate.power, estimate.false, estimate.caught, estimate.lost)
         # Each row is printed as soon as it is known, since all of them may take minutes.
         cost = "" if price is None else f"{count * price * (1 + fee):>9,.2f}"
-        print(f"{count:>9,}{gap:>9g}{''.join(f'{as_cell(share):>9}' for share in shares)}{cost}", flush=True)
+        print(f"{count:>9,}{gap:>9g}{''.join(f'{format_cell(share):>9}' for share in shares)}{cost}", flush=True)

@@ -175,9 +175,9 @@ def _score_files(
 
 
 def _compare(scores: Path, other: Path, leave_out: Sequence[str]) -> None:
-    from vttdata.files.table_formats import as_plain
+    from vttdata.files.results import Section, format_text
     from vttdata.people.scoring.two_evaluations import read_caption_scores, replication_table
 
     counted = [score for score in read_caption_scores(scores) if score.system not in leave_out]
     table = replication_table(counted, read_caption_scores(other))
-    print(f"Agreement of the two evaluations, by system\n\n{as_plain(table)}")
+    print(format_text([Section("Agreement of the two evaluations, by system", table=table)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.reading import read_description
-from vttdata.files.table_formats import align_columns
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.generate.blind.questions import QuestionAttack
 from vttdata.generate.blind.shortcuts import Attack
 from vttdata.json_types import JsonObject
@@ -42,7 +42,7 @@ class FoilFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class FoilStatistics:
+class FoilStatistics(Result):
     """Figures of each split and of all, and configuration -> the attack of the ensemble."""
 
     splits: dict[str, FoilFigures]
@@ -53,19 +53,21 @@ class FoilStatistics:
         """Return plain values: ``splits`` by name and ``total`` with the fields of `FoilFigures`; ``worst_attack``."""
         return dataclasses.asdict(self)
 
-    def as_text(self) -> str:
-        """Return a table with aligned columns, and a line on the ensemble of blind attackers for each configuration."""
+    def sections(self) -> Iterator[Section]:
+        """Yield the figures, then a sentence on the ensemble of blind attackers for each configuration."""
         columns = [*self.splits.values(), self.total]
-        rows: list[tuple[str, ...]] = [("", *self.splits, "total")]
-        for field in dataclasses.fields(FoilFigures):
-            rows.append((field.name, *(f"{getattr(column, field.name):,}" for column in columns)))
+        rows = [
+            (field.name, *(getattr(column, field.name) for column in columns))
+            for field in dataclasses.fields(FoilFigures)
+        ]
+        yield Section(table=ResultTable(("", *self.splits, "total"), rows))
         attacks = [
             f"blind attackers on {config}: {attack['attacker']}, right on {attack['accuracy']:.3f} of "
             f"{attack.get('pairs', attack.get('questions', 0)):,} {'pairs' if 'pairs' in attack else 'questions'} "
             f"(95 % interval {attack['low']:.3f}-{attack['high']:.3f})"
             for config, attack in self.worst_attack.items()
         ]
-        return "\n\n".join([align_columns(rows), *(["\n".join(attacks)] if attacks else [])])
+        yield Section(sentences=attacks)
 
 
 def compute_foil_statistics(dataset: Path) -> FoilStatistics:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
 from vttdata.evaluate.metric import MetricInputs, load_metric
 from vttdata.evaluate.report import Estimate
-from vttdata.files.table_formats import as_plain
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import builds_folder
 from vttdata.statistics.arrays import Floats
@@ -92,7 +92,7 @@ class Transfer:
 
 
 @dataclass(frozen=True)
-class Fusion:
+class Fusion(Result):
     """Result of `fuse_metrics`.
 
     Fields:
@@ -121,32 +121,21 @@ class Fusion:
             "leave_one_year_out": [dataclasses.asdict(setting) for setting in self.left_out],
         }
 
-    def as_text(self) -> str:
-        """Return tables for people."""
-        head = ["fitted on", *self.metrics]
-        rows: list[list[object]] = [[*head]]
-        rows += [
-            [name, *(f"{one.score:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in estimates)]
-            for name, estimates in self.coefficients.items()
-        ]
+    def sections(self) -> Iterator[Section]:
+        """Yield the coefficients, then how each fusion does on sets of other years."""
+        rows: list[list[object]] = [[name, *estimates] for name, estimates in self.coefficients.items()]
         rows.append(["published", *(PUBLISHED.get(metric) for metric in self.metrics)])
-        parts = ["Coefficients, with 95 % intervals over videos", as_plain(rows)]
+        title = "Coefficients, with 95 % intervals over videos"
+        yield Section(title, table=ResultTable(("fitted on", *self.metrics), rows))
+        columns = ("fitted on", "tried on", "captions", "r", "best metric", "its r", "gain", "p")
         for title, settings in (("From year to year", self.settings), ("Leaving one year out", self.left_out)):
-            table: list[list[object]] = [
-                ["fitted on", "tried on", "captions", "r", "best metric", "its r", "gain", "p"]
-            ]
-            table += [
-                [
-                    *(setting.trained, setting.tested, setting.captions, f"{setting.r:.3f}", setting.best),
-                    f"{setting.best_r:.3f}",
-                    f"{setting.gain.score:+.3f} [{setting.gain.low:+.3f}, {setting.gain.high:+.3f}]",
-                    f"{setting.p:.3g}",
-                ]
-                for setting in settings
+            rows = [
+                [one.trained, one.tested, one.captions, one.r, one.best, one.best_r, one.gain, one.p]
+                for one in settings
             ]
             wins = sum(setting.gain.score > 0 for setting in settings)
-            parts += [f"{title}: the fusion beats the best single metric in {wins} of {len(settings)}", as_plain(table)]
-        return "\n\n".join(parts)
+            sentence = f"{title}: the fusion beats the best single metric in {wins} of {len(settings)}"
+            yield Section(sentence, table=ResultTable(columns, rows))
 
 
 def score_columns(

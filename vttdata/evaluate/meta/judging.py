@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -25,7 +25,7 @@ from vttdata.evaluate.meta.rounds import standardise_rounds
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.meta.verdicts import Judge, Retest, Shift, read_judges
 from vttdata.evaluate.report import plain_values, replace_report, report_folder
-from vttdata.files.table_formats import Table, as_markdown, as_plain, printable
+from vttdata.files.results import Interval, Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.statistics.agreement import cohen_kappa
 from vttdata.statistics.arrays import Flags, Floats, Integers
@@ -158,7 +158,7 @@ class JudgeChecks:
 
 
 @dataclass(slots=True)
-class JudgeReport:
+class JudgeReport(Result):
     """Result of `judge_systems`; `signatures` are those of metrics that were the judge, and of verdicts their file."""
 
     target: Target
@@ -171,13 +171,6 @@ class JudgeReport:
         values: JsonObject = plain_values(self)
         return values
 
-    def as_text(self) -> str:
-        """Return the report for a terminal."""
-        return "\n\n".join(
-            "\n".join([*map(printable, lines), *(["", as_plain(table).rstrip("\n")] if table else [])])
-            for lines, table in self._sections()
-        )
-
     def write(self, folder: Path) -> None:
         """Write `REPORT` and `MARKDOWN` into a folder; replace earlier ones.
 
@@ -185,23 +178,16 @@ class JudgeReport:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
         with replace_report(folder, JUDGED, self.as_json()) as partial:
-            parts = [
-                f"## {lines[0]}\n\n"
-                + "".join(f"{line}\n\n" for line in lines[1:])
-                + (as_markdown(table) if table else "")
-                for lines, table in self._sections()
-            ]
-            text = "# A judge corrected by people\n\n" + "\n".join(parts)
+            text = f"# A judge corrected by people\n\n{self.as_markdown()}"
             (partial / MARKDOWN).write_text(text, encoding="utf-8", newline="\n")
 
-    def _sections(self) -> list[tuple[list[str], Table | None]]:
-        sections: list[tuple[list[str], Table | None]] = []
+    def sections(self) -> Iterator[Section]:
+        """Yield what is known of each judge, then a section for each set of judgments."""
         for name, checks in self.judges.items():
-            sections.append(_describe_judge(name, checks))
+            yield _describe_judge(name, checks)
         for judged in self.sets:
-            sections += _describe_set(judged, self.target)
-        sections.append((["Conditions", *(f"Signature: {text}" for text in self.signatures.values())], None))
-        return sections
+            yield from _describe_set(judged, self.target)
+        yield Section("Conditions", [f"Signature: {text}" for text in self.signatures.values()])
 
 
 def judge_systems(
@@ -563,64 +549,62 @@ def _check_judge(judge: Judge, keys: Sequence[ControlKey], settings: ComparisonS
     return JudgeChecks(judge.prompt, judge.dates, len(judge.verdicts), judge.retest(), judge.position_shift(), controls)
 
 
-def _describe_judge(name: str, checks: JudgeChecks) -> tuple[list[str], Table | None]:
-    lines = [name, f"Prompt {checks.prompt}; verdicts: {checks.verdicts:,}, {' to '.join(sorted(set(checks.dates)))}."]
+def _describe_judge(name: str, checks: JudgeChecks) -> Section:
+    sentences = [f"Prompt {checks.prompt}; verdicts: {checks.verdicts:,}, {' to '.join(sorted(set(checks.dates)))}."]
     if checks.retest is None:
-        lines.append("No caption was judged again, so that nobody knows how far verdicts repeat.")
+        sentences.append("No caption was judged again, so that nobody knows how far verdicts repeat.")
     else:
-        lines.append(
+        sentences.append(
             f"Of {checks.retest.captions:,} captions judged again, {checks.retest.equal:.1%} got the same score "
             f"(r of two runs {checks.retest.correlation:.3f})."
         )
     if checks.shift is not None:
-        lines.append(
+        sentences.append(
             f"Of {checks.shift.captions:,} captions shown at two places, the later one scores "
             f"{checks.shift.value:+.3f} (standard error {checks.shift.error:.3f})."
         )
     if not checks.controls:
-        lines.append("No controls were judged; 'vttdata metric judge DATASET --make-controls DIR' writes some.")
-        return lines, None
-    table: list[list[object]] = [["true caption above", "pairs", "share", "low", "high", "ties", "below"]]
+        sentences.append("No controls were judged; `vttdata metric judge DATASET --make-controls DIR` writes some.")
+        return Section(name, sentences)
+    rows = []
     for test, result in checks.controls.items():
         above = result.above
-        table.append([test, above.items, above.score, above.low, above.high, result.ties, result.below])
-    return lines, table
+        rows.append([test, above.items, Interval(above.score, above.low, above.high), result.ties, result.below])
+    return Section(name, sentences, table=ResultTable(("true caption above", "pairs", "share", "ties", "below"), rows))
 
 
-def _describe_set(judged: CorrectedSet, target: Target) -> list[tuple[list[str], Table | None]]:
+def _describe_set(judged: CorrectedSet, target: Target) -> Iterator[Section]:
     agreement = judged.agreement
     what = "videos like these" if target == "population" else "exactly these captions"
-    lines = [
-        f"{judged.name}: {judged.judge} corrected by people",
+    sentences = [
         f"Judge and people ({judged.human}) on {agreement.captions:,} captions: r {agreement.pearson:.3f}, rho "
         f"{agreement.spearman:.3f}, tau-b {agreement.kendall:.3f}, kappa of halves {agreement.kappa:.3f}, alpha "
         f"{agreement.alpha:.3f}. r of words with judge less people: {judged.length:.3f}.",
         f"95 % intervals are of means over {what}; share: ratings needed of those that people alone need.",
         *judged.notes,
     ]
-    head = ["system", "places", "captions", "rated", "judge", "people", "low", "high"]
-    table: list[list[object]] = [[*head, "corrected", "low", "high", "share", "r", "kappa", "alpha"]]
+    rows: list[list[object]] = []
     for name, result in judged.systems.items():
         mean, places = result.mean, "-".join(map(str, sorted(set(result.places))))
-        cells = [estimate for one in (mean.people, mean.corrected) for estimate in (one.value, one.low, one.high)]
         of_system = result.agreement
-        table.append(
+        rows.append(
             [
-                *(name, places, mean.items, mean.rated, mean.judge, *cells, mean.share),
-                *(of_system.pearson, of_system.kappa, of_system.alpha),
+                *(name, places, mean.items, mean.rated, mean.judge, _interval(mean.people), _interval(mean.corrected)),
+                *(mean.share, of_system.pearson, of_system.kappa, of_system.alpha),
             ]
         )
-    sections: list[tuple[list[str], Table | None]] = [(lines, table)]
+    columns = ("system", "places", "captions", "rated", "judge", "people", "corrected", "share", "r", "kappa", "alpha")
+    yield Section(f"{judged.name}: {judged.judge} corrected by people", sentences, table=ResultTable(columns, rows))
     if len(judged.systems) > 1:
         neighbours = list(itertools.pairwise(judged.systems))
-        rows: list[list[object]] = [["better", "worse", "difference", "low", "high", "p (Holm)", "people alone", "p"]]
-        rows += [
-            [
-                *(one.first, one.second, one.corrected.value, one.corrected.low, one.corrected.high, one.corrected_p),
-                *(one.people.value, one.people.p),
-            ]
+        rows = [
+            [one.first, one.second, _interval(one.corrected), one.corrected_p, one.people.value, one.people.p]
             for one in judged.differences
             if (one.first, one.second) in neighbours
         ]
-        sections.append(([f"{judged.name}: neighbours in the ranking"], rows))
-    return sections
+        table = ResultTable(("better", "worse", "difference", "p (Holm)", "people alone", "p"), rows)
+        yield Section(f"{judged.name}: neighbours in the ranking", table=table)
+
+
+def _interval(estimate: MeanEstimate) -> Interval:
+    return Interval(estimate.value, estimate.low, estimate.high)

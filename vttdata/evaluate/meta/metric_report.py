@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.report import Estimate, plain_values, replace_report, report_folder
-from vttdata.files.table_formats import align_columns, as_markdown, printable
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 
 REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
@@ -40,8 +39,6 @@ _COLUMNS = (
 # Parts of a stress test with fewer pairs are in the JSON only.
 _LEAST_PAIRS = 20
 
-Rows = list[list[str]]
-
 
 class Rank(NamedTuple):
     """Place of a metric over all sets: its points, and the median of its ranks, from 1."""
@@ -49,15 +46,6 @@ class Rank(NamedTuple):
     metric: str
     points: float
     median_rank: float
-
-
-class Section(NamedTuple):
-    """Part of a report: title, level of its heading, sentences, and a table with a header."""
-
-    title: str
-    depth: int
-    sentences: Sequence[str] = ()
-    table: Rows | None = None
 
 
 @dataclass(slots=True)
@@ -137,7 +125,7 @@ class StressReport:
 
 
 @dataclass(slots=True)
-class MetricReport:
+class MetricReport(Result):
     """Result of `evaluate_metrics`: agreement with people on each set, and true captions against altered ones.
 
     `ranking` has the metrics over all sets, the best first; it is empty for a single set. `signatures` state what
@@ -159,26 +147,6 @@ class MetricReport:
         stress = [report.as_json() for report in self.stress]
         values = {"seed": self.seed, "draws": self.draws, "sets": sets, "stress": stress, "ranking": ranking}
         return values | {"signatures": self.signatures, "unavailable": self.unavailable}
-
-    def as_text(self) -> str:
-        """Return the report for a terminal."""
-        parts = []
-        for section in self.sections():
-            lines = [section.title, *section.sentences]
-            parts.append(
-                "\n".join(map(printable, lines)) + (f"\n\n{align_columns(section.table)}" if section.table else "")
-            )
-        return "\n\n".join(parts)
-
-    def as_markdown(self, depth: int = 2) -> str:
-        """Return the report as Markdown; headings begin at level `depth`."""
-        parts = []
-        for section in self.sections():
-            parts.append(f"{'#' * (depth + section.depth)} {section.title}\n")
-            parts += [f"{sentence}\n" for sentence in section.sentences]
-            if section.table:
-                parts.append(as_markdown(section.table))
-        return "\n".join(parts)
 
     def as_svg(self) -> str:
         """Return the picture: a panel for each set and test, a row for each metric, with intervals."""
@@ -220,22 +188,20 @@ class MetricReport:
         notes = [f"{name} is unavailable: {reason}" for name, reason in self.unavailable.items()]
         notes.append(f"95 % intervals are of {self.draws:,} draws of whole videos (seed {self.seed}).")
         notes += [f"Signature: {signature}" for signature in self.signatures.values()]
-        yield Section("Conditions", 0, notes)
+        yield Section("Conditions", notes)
 
     def _overview(self) -> Section:
         points = {rank.metric: rank for rank in self.ranking}
         names = [*points, *(name for report in self.sets for name in report.metrics if name not in points)]
-        table = [["metric", *(report.name for report in self.sets), *(["Borda", "median rank"] if points else [])]]
+        rows: list[list[object]] = []
         for name in dict.fromkeys(names):
-            cells = [_with_interval(report.headline_of(name)) for report in self.sets]
-            if points:
-                rank = points.get(name)
-                cells += ["-", "-"] if rank is None else [f"{rank.points:g}", f"{rank.median_rank:g}"]
-            table.append([name, *cells])
+            ranks = points[name][1:] if name in points else (None, None)
+            rows.append([name, *(report.headline_of(name) for report in self.sets), *(ranks if points else ())])
+        columns = ["metric", *(report.name for report in self.sets), *(["Borda", "median rank"] if points else [])]
         sentences = [f"{report.name}: {report.headline_name}." for report in self.sets]
         if points:
             sentences.append("Borda: the best of N metrics on a set gets N points, the next N - 1; sums over sets.")
-        return Section("All sets", 0, sentences, table)
+        return Section("All sets", sentences, table=ResultTable(columns, rows))
 
 
 def set_sections(report: SetReport) -> Iterator[Section]:
@@ -251,30 +217,30 @@ def set_sections(report: SetReport) -> Iterator[Section]:
     if report.alpha:
         alphas = ", ".join(f"{value:.3f} ({scale})" for scale, value in report.alpha.items())
         sentences.append(f"Krippendorff's alpha of the annotators: {alphas}.")
-    yield Section(report.name, 0, [*sentences, *report.notes])
+    yield Section(report.name, [*sentences, *report.notes])
     for human in dict.fromkeys(human for agreement in report.metrics.values() for human in agreement.human):
         yield agreement_section(report, human)
     for level, tests in report.williams.items():
-        table = [["", *tests], *([name, *(_p_value(row.get(other)) for other in tests)] for name, row in tests.items())]
+        table = ResultTable(["", *tests], [[name, *map(row.get, tests)] for name, row in tests.items()])
         human = report.headline.human
         sentence = f"p-values of the row's metric agreeing better with people than the column's (r with {human})."
         title = "Williams' test, by system" if level == "system" else "Test over draws of videos, by caption"
-        yield Section(title, 1, [sentence], table)
+        yield Section(title, [sentence], table=table, depth=1)
     if report.offsets:
         offsets = next(iter(report.offsets.values()))
-        table = [["metric", *(f"{offset:+d}" if offset else "0" for offset in offsets)]]
-        table += [[name, *map(_number, values.values())] for name, values in report.offsets.items()]
+        columns = ["metric", *(f"{offset:+d}" if offset else "0" for offset in offsets)]
+        table = ResultTable(columns, [[name, *values.values()] for name, values in report.offsets.items()])
         sentence = (
             "Pearson's r within systems of people's scores and the metric's scores of the caption so many videos "
             "further on; at 0 are the captions that were judged."
         )
-        yield Section("Alignment", 1, [sentence], table)
+        yield Section("Alignment", [sentence], table=table, depth=1)
     if report.references:
         counts = sorted({number for values in report.references.values() for number in values})
-        table = [["metric", *map(str, counts)]]
-        for name, values in report.references.items():
-            table.append([name, *(_number(values.get(number)) for number in counts)])
-        yield Section("Number of references", 1, [f"{report.headline_name}, mean over choices of references."], table)
+        rows = [[name, *map(values.get, counts)] for name, values in report.references.items()]
+        table = ResultTable(["metric", *map(str, counts)], rows)
+        sentence = f"{report.headline_name}, mean over choices of references."
+        yield Section("Number of references", [sentence], table=table, depth=1)
     if report.drift:
         yield drift_section(report)
 
@@ -286,18 +252,17 @@ def agreement_section(report: SetReport, human: str) -> Section:
         for heading, level, name in _COLUMNS
         if any(name in agreement.human.get(human, {}).get(level, {}) for agreement in report.metrics.values())
     ]
-    table = [["metric", *(heading for heading, _, _ in present)]]
     headline = report.headline[1:]
+    rows: list[list[object]] = []
     for name, agreement in report.metrics.items():
         levels = agreement.human[human]
-        estimates = [levels.get(level, {}).get(coefficient) for _, level, coefficient in present]
-        cells = [
-            _with_interval(estimate)
-            if column[1:] in (headline, ("system", "pearson"))
-            else _number(None if estimate is None else estimate.score)
-            for column, estimate in zip(present, estimates, strict=True)
-        ]
-        table.append([name, *cells])
+        cells: list[object] = []
+        for column in present:
+            estimate = levels.get(column[1], {}).get(column[2])
+            has_interval = column[1:] in (headline, ("system", "pearson"))
+            cells.append(estimate if has_interval or estimate is None else estimate.score)
+        rows.append([name, *cells])
+    table = ResultTable(["metric", *(heading for heading, _, _ in present)], rows)
     pairs = next((agreement.ties[human] for agreement in report.metrics.values()), (0, 0, 0))
     sentences = []
     if pairs[0]:
@@ -306,65 +271,46 @@ def agreement_section(report: SetReport, human: str) -> Section:
             "share that both order in the same way or both tie (calibrated: scores tie up to the difference that is "
             "best here)."
         )
-    return Section(f"Agreement with {human} scores", 1, sentences, table)
+    return Section(f"Agreement with {human} scores", sentences, table=table, depth=1)
 
 
 def drift_section(report: SetReport) -> Section:
     """Return the section on sets of drifting quality."""
     sizes = next(iter(report.drift.values()))
-    table = [["metric", *(f"set {number}" for number in sizes)]]
-    table.append(["captions", *(f"{estimate.items:,}" for estimate in sizes.values())])
-    table += [[name, *map(_with_interval, values.values())] for name, values in report.drift.items()]
+    rows: list[list[object]] = [["captions", *(estimate.items for estimate in sizes.values())]]
+    rows += [[name, *values.values()] for name, values in report.drift.items()]
+    table = ResultTable(["metric", *(f"set {number}" for number in sizes)], rows)
     sentence = (
         "tau-b with raw scores over captions that are drawn around a quality: one of quality k, of 1 to 5, is in set I "
         "with the probability 1 / (|I - k| + 1)."
     )
-    return Section("Quality drift", 1, [sentence], table)
+    return Section("Quality drift", [sentence], table=table, depth=1)
 
 
 def stress_sections(stress: StressReport) -> Iterator[Section]:
     """Yield the sections of a set of altered captions."""
     tests = list(dict.fromkeys(test for results in stress.metrics.values() for test, _ in results))
-    table = [["metric", *(f"{heading}" for test in tests for heading in (_form(test), "ties", "below"))]]
+    rows: list[list[object]] = []
     for name, results in stress.metrics.items():
-        cells = []
-        for test in tests:
-            result = results[test, None]
-            cells += [_with_interval(result.above), _number(result.ties), _number(result.below)]
-        table.append([name, *cells])
+        found = [results[test, None] for test in tests]
+        rows.append([name, *(cell for each in found for cell in (each.above, each.ties, each.below))])
+    table = ResultTable(["metric", *(heading for test in tests for heading in (_form(test), "ties", "below"))], rows)
     sizes = next(iter(stress.metrics.values()), {})
     counts = ", ".join(f"{sizes[test, None].above.items:,} {_form(test)}" for test in tests)
     sentence = f"Share of pairs in which the true caption scores above another text; pairs: {counts}."
-    yield Section(f"{stress.name}: true captions above altered ones", 0, [sentence, *stress.notes], table)
+    yield Section(f"{stress.name}: true captions above altered ones", [sentence, *stress.notes], table=table)
     parts = [key for key in sizes if key[1] is not None and sizes[key].above.items >= _LEAST_PAIRS]
     for test in dict.fromkeys(test for test, _ in parts):
-        chosen = [key for key in parts if key[0] == test]
-        table = [[f"{_form(test)}", "pairs", *stress.metrics]]
-        for key in chosen:
-            shares = [_number(results[key].above.score) for results in stress.metrics.values()]
-            table.append([str(key[1]), f"{sizes[key].above.items:,}", *shares])
-        yield Section(f"{stress.name}: {_form(test)} by part", 1, (), table)
+        rows = [
+            [part, sizes[test, part].above.items, *(each[test, part].above.score for each in stress.metrics.values())]
+            for of_test, part in parts
+            if of_test == test
+        ]
+        table = ResultTable([_form(test), "pairs", *stress.metrics], rows)
+        yield Section(f"{stress.name}: {_form(test)} by part", table=table, depth=1)
 
 
 def _form(test: str) -> str:
     """Return what the other text of a test is."""
     forms = {"of another video": "caption of another video", "cut in half": "first half"}
     return forms.get(test, "foil" if test == "foil" else f"{test} form")
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None or math.isnan(value) else f"{value:.3f}"
-
-
-def _p_value(value: float | None) -> str:
-    if value is None or math.isnan(value):
-        return "-"
-    return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}" if value >= 1e-9 else "<1e-9"
-
-
-def _with_interval(estimate: Estimate | None) -> str:
-    if estimate is None or math.isnan(estimate.score):
-        return "-"
-    if math.isnan(estimate.low):
-        return _number(estimate.score)
-    return f"{estimate.score:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.files.table_formats import align_columns
+from vttdata.files.results import Bar, Bars, Interval, Limit, ResultTable, Section
 from vttdata.generate.blind.attacker import load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
 from vttdata.generate.blind.choices import Choice, ChoiceSet
@@ -179,11 +179,20 @@ def find_floor(attacks: Sequence[QuestionAttack]) -> QuestionAttack:
     return next((attack for attack in attacks if attack.name == ONE_BY_ONE), attacks[0])
 
 
-def questions_text(attacks: Sequence[QuestionAttack], count: int) -> str:
-    """Return a table and a sentence, for a terminal."""
+def question_section(attacks: Sequence[QuestionAttack], count: int, title: str = "") -> Section:
+    """Return what attackers reach on that many questions, with a table and a figure where they were enough."""
+    sentences = [question_sentence(attacks, count)]
     if not attacks:
-        return question_sentence(attacks, count)
-    return f"{align_columns(question_rows(attacks), left=range(4))}\n\n{question_sentence(attacks, count)}"
+        return Section(title, sentences)
+    figure = Bars(
+        [Bar.of(each.name, Interval(each.accuracy, *each.interval), "bad" if each.open else "a") for each in attacks],
+        "Share of questions that an attacker without the video answers, with 95 % intervals",
+        ("blind attacker", "accuracy"),
+        maximum=1.0,
+        limits=[Limit(attacks[0].guessing, "guessing", "good")],
+        sortable=True,
+    )
+    return Section(title, sentences, table=ResultTable.of_rows(question_rows(attacks), "Attackers"), figures=[figure])
 
 
 def question_rows(attacks: Sequence[QuestionAttack]) -> list[tuple[str, ...]]:

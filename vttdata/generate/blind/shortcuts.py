@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.files.table_formats import align_columns
+from vttdata.files.results import Bar, Bars, Interval, Limit, ResultTable, Section
 from vttdata.generate.blind.accuracy import PairAccuracy, pairwise_accuracy
 from vttdata.generate.blind.attacker import by_features, load_attackers
 from vttdata.generate.blind.attackers import ATTACKERS
@@ -281,17 +280,31 @@ def attack_sentences(attacks: Sequence[Attack], same_texts: int = 0) -> str:
     return reached + verdict + alone + left_out
 
 
-def attacks_text(attacks: Sequence[Attack], same_texts: int = 0) -> str:
-    """Return a table, what attackers learned from, and the sentences, for a terminal of 100 columns."""
+def attack_section(
+    attacks: Sequence[Attack], same_texts: int = 0, *, title: str = "", key: str = "", narrow: bool = False
+) -> Section:
+    """Return what attackers reach, with a figure; `narrow` leaves the widest columns to sentences, for a terminal."""
     tried = [attack for attack in attacks if not attack.unavailable]
-    table = align_columns([row[:4] for row in attack_rows(tried)], left=range(4))
-    learned: dict[str, list[str]] = {}
-    for attack in tried:
-        learned.setdefault(attack.learned_from, []).append(attack.name)
-    notes = [f"Learned from {source}: {', '.join(names)}." for source, names in learned.items()]
-    from_card = [attack.name for attack in tried if attack.from_card]
-    if from_card:
-        notes.append(f"As on the card, by texts or models that are not at hand: {', '.join(from_card)}.")
-    notes += [f"Unavailable: {attack.name} ({attack.unavailable})." for attack in attacks if attack.unavailable]
-    paragraphs = [textwrap.fill(text, 100) for text in (" ".join(notes), attack_sentences(attacks, same_texts))]
-    return "\n\n".join([table, *paragraphs])
+    sentences = [attack_sentences(attacks, same_texts)]
+    rows = attack_rows(tried if narrow else attacks)
+    if narrow:
+        rows = [row[:4] for row in rows]
+        if from_card := [attack.name for attack in tried if attack.from_card]:
+            sentences.append(f"As on the card, by texts or models that are not at hand: {', '.join(from_card)}.")
+        learned: dict[str, list[str]] = {}
+        for attack in tried:
+            learned.setdefault(attack.learned_from, []).append(attack.name)
+        sentences += [f"Learned from {source}: {', '.join(names)}." for source, names in learned.items()]
+        sentences += [f"Unavailable: {attack.name} ({attack.unavailable})." for attack in attacks if attack.unavailable]
+    figure = Bars(
+        [
+            Bar.of(attack.name, Interval(attack.accuracy, *attack.interval), "bad" if attack.open else "a")
+            for attack in tried
+        ],
+        "Share of pairs on which an attacker without the video is right, with 95 % intervals",
+        ("blind attacker", "accuracy"),
+        maximum=1.0,
+        limits=[Limit(0.5, "chance", "good")],
+        sortable=True,
+    )
+    return Section(title, sentences, table=ResultTable.of_rows(rows, "Attackers"), figures=[figure], key=key)

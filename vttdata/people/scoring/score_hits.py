@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
-from vttdata.files.table_formats import Table, as_csv, as_markdown, as_plain, as_text
+from vttdata.files.results import Result, ResultTable, Section
+from vttdata.files.table_formats import as_csv
 from vttdata.people.answers.intake import Results
 from vttdata.people.answers.manifest import Manifest, read_manifest
 from vttdata.people.answers.read import read_results
@@ -33,7 +34,7 @@ _REPORT_WORKER_COLUMNS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Result):
     """Scores of a campaign.
 
     Fields:
@@ -66,34 +67,22 @@ class Summary:
             "significance.svg": significance_svg(self.tested),
         }
 
-    def as_markdown(self) -> str:
-        """Return the report in Markdown."""
-        return self._report(as_markdown, heading="## {}\n")
-
-    def as_text(self) -> str:
-        """Return the report for a terminal; cases of findings are left out."""
-        return self._report(as_plain, heading="{}", finding_columns=3).rstrip("\n")
-
-    def _report(self, format_table: Callable[[Table], str], *, heading: str, finding_columns: int | None = None) -> str:
+    def sections(self) -> Iterator[Section]:
+        """Yield the verdicts on workers, the systems, their tests, and findings."""
         verdicts = Counter(report.verdict for report in self.workers)
-        lines = [f"- {verdict}: {verdicts[verdict]} ({VERDICTS[verdict]})" for verdict in VERDICTS if verdicts[verdict]]
+        counted = [f"{verdict}: {verdicts[verdict]} ({VERDICTS[verdict]})" for verdict in VERDICTS if verdicts[verdict]]
         workers = [row[:_REPORT_WORKER_COLUMNS] for row in worker_table(self.workers)]
-        parts = [
-            heading.format("Workers"),
-            "\n".join(lines) + "\n",
-            format_table(workers),
-            heading.format("Systems"),
-            format_table(system_table(self.systems, self.intervals, self.tested)),
-            f"p-values of the row's system being better than the column's; below {self.tested.alpha:g} it is a win.\n",
-            format_table(significance_table(self.tested)),
-        ]
+        sentences = []
         if self.left_out:
-            names = ", ".join(map(as_text, self.left_out))
-            parts.insert(3, f"Not standardised, since all their scores are the same: {names}.\n")
+            sentences = [f"Not standardised, since all their scores are the same: {', '.join(self.left_out)}."]
+        yield Section("Workers", sentences, counted, ResultTable.of_rows(workers))
+        yield Section("Systems", table=ResultTable.of_rows(system_table(self.systems, self.intervals, self.tested)))
+        sentence = (
+            f"p-values of the row's system being better than the column's; below {self.tested.alpha:g} it is a win."
+        )
+        yield Section("Significance", [sentence], table=ResultTable.of_rows(significance_table(self.tested)))
         if self.findings:
-            findings = [row[:finding_columns] for row in findings_table(self.findings)]
-            parts += [heading.format("Findings in the results"), format_table(findings)]
-        return "\n".join(parts)
+            yield Section("Findings in the results", table=ResultTable.of_rows(findings_table(self.findings)))
 
 
 def summarise(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.table_formats import Table
+from vttdata.files.results import ResultTable
 from vttdata.files.tables import Columns, read_number, read_table, required_text
 from vttdata.people.scoring.scores import SystemScore, system_scores
 from vttdata.records import CaptionScore
@@ -60,13 +60,13 @@ def replication(
     return raw, correlate([x.z for x, _ in pairs], [y.z for _, y in pairs])
 
 
-def correlation_table(correlations: Mapping[str, Correlation]) -> Table:
+def correlation_table(correlations: Mapping[str, Correlation]) -> ResultTable:
     """Return a row per named correlation."""
-    rows = [[name, c.n, c.pearson, c.spearman, c.kendall] for name, c in correlations.items()]
-    return [["", "n", "pearson", "spearman", "kendall"], *rows]
+    rows = [(name, c.n, c.pearson, c.spearman, c.kendall) for name, c in correlations.items()]
+    return ResultTable(("", "n", "pearson", "spearman", "kendall"), rows)
 
 
-def replication_table(first: Sequence[CaptionScore], second: Sequence[CaptionScore]) -> Table:
+def replication_table(first: Sequence[CaptionScore], second: Sequence[CaptionScore]) -> ResultTable:
     """Return the agreement of two runs on their common systems; see `replication`."""
     raw, z = replication(system_scores(first), system_scores(second))
     return correlation_table({"raw": raw, "z": z})

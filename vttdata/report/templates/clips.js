@@ -4,7 +4,7 @@
   const sheet = document.getElementById("clip-sheet");
   if (!holder || !sheet) return;
   const data = JSON.parse(holder.textContent);
-  const STEP = 24;
+  const STEP = matchMedia("(max-width: 500px)").matches ? 12 : 24;
   const MAX_CHUNKS = 40;
   const byId = (name) => document.getElementById(name);
   const [ID, SOURCE, SPLIT, CATEGORY, START, END, PICTURE, CAPTIONS, SHOTS, VIDEO] = Array(10).keys();

@@ -7,12 +7,12 @@ terminal, rows for the card, and a sentence for a build that is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from vttdata.files.table_formats import align_columns, printable
+from vttdata.files.results import Result, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.records import Caption, Clip
 from vttdata.split.audit.caption_sets import find_caption_sets
@@ -39,7 +39,7 @@ _PAIR_FIELDS = ("similarity", "distance", "offset_seconds", "overlap_seconds", "
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Result):
     """Result of an audit as plain values. ``clips`` counts by split the clips that share with another split.
 
     Fields:
@@ -124,7 +124,7 @@ class Audit:
 
     def as_json(self) -> JsonObject:
         """Return plain values, in the order in which people read them."""
-        parts = (
+        names = (
             "verdict",
             "warnings",
             "splits",
@@ -136,7 +136,24 @@ class Audit:
             "compared",
             "conflicts",
         )
-        return {name: getattr(self, name) for name in (*parts, "shared_keys", "conflicts", "closest", "examples")}
+        return {name: getattr(self, name) for name in (*names, "shared_keys", "closest", "examples")}
+
+    def sections(self) -> Iterator[Section]:
+        """Yield what splits contain and share, the worst examples, and the verdict."""
+        yield from self.overview()
+        for leak, (name, _, _) in LEAKS.items():
+            if examples := self.examples.get(leak):
+                yield Section(f"{name}, worst first:", items=[example_text(leak, example) for example in examples])
+        yield Section("", [*(f"WARNING: {warning}" for warning in self.warnings), self.verdict])
+
+    def overview(self) -> list[Section]:
+        """Return what splits contain, and how much of it they share."""
+        contents = ResultTable.of_rows(count_rows(self), "Contents of each split")
+        shared = ResultTable.of_rows(leak_rows(self), "Clips that share with another split")
+        return [
+            Section("Contents", table=contents),
+            Section("What splits share", notes(self), table=shared, key="leaks"),
+        ]
 
 
 def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: SimilarSources | None = None) -> Audit:
@@ -408,19 +425,6 @@ def _count_columns(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{column} ({number:,})" for column, number in counts.items())
 
 
-def audit_text(audit: Audit) -> str:
-    """Return the whole audit for a terminal, the worst examples first."""
-    parts = [align_columns(count_rows(audit)), align_columns(leak_rows(audit), left=range(2))]
-    parts.append("\n".join(map(printable, notes(audit))))
-    for leak, (name, _, _) in LEAKS.items():
-        examples = [f"  {printable(example_text(leak, example))}" for example in audit.examples.get(leak, [])]
-        if examples:
-            parts.append("\n".join([f"{name}, worst first:", *examples]))
-    parts += [f"WARNING: {printable(warning)}" for warning in audit.warnings]
-    parts.append(printable(audit.verdict))
-    return "\n\n".join(parts)
-
-
 def example_text(leak: str, example: JsonObject) -> str:
     """Return one of `Audit.examples` of a leak as text."""
     if leak == "source":
@@ -446,3 +450,10 @@ def example_text(leak: str, example: JsonObject) -> str:
     if len(caption) > _MAX_CAPTION_LENGTH:
         caption = f"{caption[:_MAX_CAPTION_LENGTH]}..."
     return f'{counts}: "{caption}"'
+
+
+def clips_of_example(leak: str, example: JsonObject) -> list[str]:
+    """Return the ids of the clips that one of `Audit.examples` of a leak names, of a source one in each split."""
+    if leak == "source":
+        return [ids[0] for ids in example["video_ids"].values()]
+    return [clip["video_id"] for clip in example["clips"]] if leak in ("overlap", "caption_set") else []
