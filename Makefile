@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade engine exports rating_hits splits stages
 
-.PHONY: clients-table demo docs pictures test test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
+.PHONY: clients-table demo docs pictures test test-long test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -33,6 +33,11 @@ pictures: .venv/build-ready
 
 test: .venv/dev-ready
 	$(BIN)/python -m pytest --outcomes=.venv/outcomes.json
+
+# Experiments that are too long for every change: kills at every point, matrices of containers and systems, simulations
+# of thousands. `make test` runs a sample of each.
+test-long: .venv/dev-ready
+	$(BIN)/python -m pytest -m long --outcomes=.venv/long-outcomes.json
 
 # The tests that `make test` skipped for want of a library, in an environment that has them all.
 test-extras: .venv-extras/ready .venv-extras/old-datasets
