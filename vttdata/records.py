@@ -13,7 +13,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 from vttdata.json_types import Row
 
@@ -465,9 +465,8 @@ def _layout(record: type) -> _Layout:
 
 @functools.cache
 def _type_hints(record: type) -> Mapping[str, Any]:
-    """Return the types of the fields of a record, which are annotated as text."""
-    hints = get_type_hints(record)
-    return {field.name: hints[field.name] for field in dataclasses.fields(record)}
+    """Return the types of the fields of a record or of a typed dictionary, which are annotated as text."""
+    return {name: hint for name, hint in get_type_hints(record).items() if get_origin(hint) is not ClassVar}
 
 
 def _nested_record(hint: object) -> type | None:
