@@ -262,15 +262,15 @@ def test_dataset_that_cannot_be_rebuilt_is_refused_in_one_sentence(
 
 def test_a_build_says_when_it_replaces_rows_under_the_same_version(made: Path, tmp_path: Path, capsys: Capture) -> None:
     shutil.copytree(made / "out", tmp_path / "out")
-    for settings, warns in (([], False), (["seed=1"], True), (["seed=2", "version=3.0.0"], False)):
+    for settings, warns in (([], False), (["seed=1"], True), (["seed=2", "version=4.0.0"], False)):
         capsys.readouterr()
         build(tmp_path / "out", made / "files", *settings)
         err = capsys.readouterr().err
-        assert ("both have version 2.0.0 (degraded: 34 changed" in err, "set version to 3.0.0" in err) == (warns, warns)
+        assert ("both have version 3.0.0 (degraded: 34 changed" in err, "set version to 4.0.0" in err) == (warns, warns)
     assert not (tmp_path / "out" / ".dataset.vttdata-before").exists()
     next((tmp_path / "out" / "dataset" / "captions").glob("test-*")).write_bytes(b"damaged")
     capsys.readouterr()
-    build(tmp_path / "out", made / "files", "seed=3", "version=3.0.0")
+    build(tmp_path / "out", made / "files", "seed=3", "version=4.0.0")
     assert capsys.readouterr().err == ""
 
 
@@ -279,9 +279,9 @@ def test_two_datasets_are_compared_by_name_or_folder(made: Path, dataset: Path, 
     edit_row(next((dataset / "clips").glob("test-*")), "end", 0, 0.5)
     code, out, _ = run(capsys, "diff", made / "out", dataset, "--json")
     found = json.loads(out)
-    assert (code, found["needed"], found["version"], found["next_version"]) == (4, "major", "2.0.0", "3.0.0")
+    assert (code, found["needed"], found["version"], found["next_version"]) == (4, "major", "3.0.0", "4.0.0")
     clips = next(own for own in found["configs"] if own["config"] == "clips")
     assert (clips["changed"], clips["columns"], clips["examples"]["changed"]) == (1, {"end": 1}, ["video12 (end)"])
     code, out, _ = run(capsys, "diff", made / "out", dataset)
-    assert (code, "The newer one needs a new MAJOR version (after 2.0.0: 3.0.0)." in out) == (4, True)
+    assert (code, "The newer one needs a new MAJOR version (after 3.0.0: 4.0.0)." in out) == (4, True)
     assert run(capsys, "diff", dataset, dataset.parent)[0] == 2

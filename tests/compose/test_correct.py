@@ -10,10 +10,9 @@ import pytest
 from tests.compose.test_withdraw import TEXTS, rows_of
 from tests.helpers.hub.built import build
 from vttdata.compose.correct import correct_dataset
-from vttdata.dataset.errata import ERRATA
 from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.revise import Changes, revise_dataset
-from vttdata.dataset.rows import ErratumRow
+from vttdata.dataset.rows import ERRATA, ErratumRow
 from vttdata.dataset.tombstones import read_history
 from vttdata.errors import VttdataError
 from vttdata.publish.diff import compare_datasets

@@ -46,7 +46,7 @@ def tombstones(*names: str) -> Tombstones:
 
 
 def add_recipe(dataset: Path) -> None:
-    write_provenance(dataset, Provenance("build", 0, recipe=RECIPE))
+    write_provenance(dataset, Provenance(0, recipe=RECIPE))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_revised_dataset_is_that_which_never_had_the_rows(
     gone = tombstones("video8", "video9", "source8")
     revise_dataset(everything, Changes("2.0.0", tombstones=gone))
     about = every_fact(with_media.metadata)
-    recipe = Provenance("build", 0, recipe=RECIPE.replace("1.0.0", "2.0.0"))
+    recipe = Provenance(0, recipe=RECIPE.replace("1.0.0", "2.0.0"))
     with_media.write(
         tmp_path / "fresh",
         clips=[clip for clip in with_media.clips if clip.source_id != "source8"],

@@ -6,7 +6,6 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +115,3 @@ def test_robot_that_reads_and_finds_all_controls_does_not_count_unless_it_watche
     assert (found.name, found.keep) == (verdict, verdict == "reliable")
     files = campaign.task.further_files(answers, campaign.task.rows(answers), kept={"robot"} if found.keep else set())
     assert ("systems.csv" in files) == found.keep
-    # Pages of earlier campaigns did not ask for it.
-    earlier = [a._replace(item=replace(a.item, shown={"caption": a.item.shown["caption"]})) for a in answers]
-    assert campaign.task.verdict(earlier).name == "reliable"

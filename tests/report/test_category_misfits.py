@@ -8,6 +8,7 @@ import random
 import pyarrow as pa
 import pytest
 
+from vttdata.files.results import ResultTable
 from vttdata.report.caption_findings import find_odd_captions
 from vttdata.report.category_misfits import find_misfits
 from vttdata.report.page import render
@@ -115,9 +116,10 @@ def test_page_names_the_clip_and_both_categories_inertly() -> None:
     html = render(
         "captions.html",
         found=odd,
-        annotators=[],
+        annotators=ResultTable(("annotator",), []),
         misfits=found,
-        category_rows=[(name, *figures) for name, figures in found.categories.items()],
+        categories=ResultTable(("category", "clips"), [(name, each.clips) for name, each in found.categories.items()]),
+        shared=ResultTable(("text", "captions"), []),
         min_odds=20,
         max_odds=500,
         rows=rows,

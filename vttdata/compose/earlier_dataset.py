@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.dataset.errata import ERRATA, history_rows, row_id
+from vttdata.dataset.errata import history_rows, row_id
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.rows import ERRATA
 from vttdata.dataset.tombstones import read_history
 from vttdata.errors import CaptionLossError, VttdataError, VttdataWarning
 from vttdata.json_types import Row

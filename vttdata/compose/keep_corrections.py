@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-from vttdata.dataset.errata import ERRATA, history_rows
+from vttdata.dataset.errata import history_rows
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.revise import Changes, revise_dataset
+from vttdata.dataset.rows import ERRATA
 from vttdata.dataset.tombstones import WITHDRAWN, read_history
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.pipeline.build_folder import Build

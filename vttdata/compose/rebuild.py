@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 
 from vttdata.compose.build import build_recipe
 from vttdata.compose.official_files import fetch_files, put_together
-from vttdata.dataset.errata import ERRATA
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
+from vttdata.dataset.rows import ERRATA
 from vttdata.dataset.tombstones import WITHDRAWN
 from vttdata.dataset.videos import PREVIEW
 from vttdata.files.downloads import OriginFile

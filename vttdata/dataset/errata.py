@@ -16,14 +16,12 @@ from typing import Annotated
 
 import pydantic
 
-from vttdata.dataset.rows import ErratumRow, fixed_columns
+from vttdata.dataset.rows import ERRATA, ErratumRow, fixed_columns
 from vttdata.errors import VttdataError, list_choices
 from vttdata.files.tables import Columns, read_table
 from vttdata.json_types import Row
 from vttdata.settings import check_date
 from vttdata.text.captions import clean_text
-
-ERRATA = "errata"
 
 CORRECTABLE: Mapping[str, Sequence[str]] = {
     "captions": ("caption",),

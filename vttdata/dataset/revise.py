@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from vttdata.dataset.description_files import write_description
-from vttdata.dataset.errata import CORRECTABLE, ERRATA, as_rows, correct_row, history_rows, row_id
+from vttdata.dataset.errata import CORRECTABLE, as_rows, correct_row, history_rows, row_id
 from vttdata.dataset.facts import parse_facts, read_facts
 from vttdata.dataset.foils.write import SWAP, swap_rows, withdraw_paragraphs
 from vttdata.dataset.front_matter import invalid_front_matter, match_files, read_front_matter, read_layout
@@ -25,7 +25,7 @@ from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, read_provenance, write_provenance
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.dataset.rows import ErratumRow, columns_of, is_protocol
+from vttdata.dataset.rows import ERRATA, ErratumRow, columns_of, is_protocol
 from vttdata.dataset.schema import LabelNames, Role, table_schema
 from vttdata.dataset.shards import Shard, SplitFiles, write_split
 from vttdata.dataset.tombstones import IDENTIFIERS, ITEM, VIDEO, WITHDRAWN, Tombstones, read_history, read_tombstones

@@ -261,6 +261,9 @@ class VideoRow:
     video: Annotated[VideoFile, "its file: `bytes`, and `path`, the file's name; cast to `Video()` to decode"]
 
 
+ERRATA = "errata"
+
+
 @dataclass(frozen=True, slots=True)
 class ErratumRow:
     """One row per correction of a value since the dataset was first built."""

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from vttdata.dataset.card.sections import Tables, escape, format_table, read_rows
-from vttdata.dataset.errata import ERRATA
 from vttdata.dataset.facts import DatasetFacts
+from vttdata.dataset.rows import ERRATA
 from vttdata.dataset.tombstones import WITHDRAWN
 
 _SHOWN_ERRATA = 20
