@@ -136,9 +136,8 @@ def _traces_in(path: Path, name: Path, tombstones: Tombstones, texts: Collection
             yield Trace(path, "content", removal)
         elif numbers:
             lines = ";".join(f"{number}d" for number in numbers)
-            removal = f"sed -i '{lines}' {shlex.quote(str(path))}"
-            if suffix not in _LINES:
-                removal = "take it out by hand: without these lines, the file may be damaged"
+            by_hand = "take it out by hand: without these lines, the file may be damaged"
+            removal = f"sed -i '{lines}' {shlex.quote(str(path))}" if suffix in _LINES else by_hand
             where = f"line {', '.join(map(str, numbers[:5]))}{' and others' if len(numbers) > 5 else ''}"
             yield Trace(path, where, removal)
 

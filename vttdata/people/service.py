@@ -230,9 +230,7 @@ class Service:
             clock,
             campaign.token("order"),
             qualifying=campaign.task.qualifying(),
-            enough_controls=(
-                campaign.task.enough_controls() if any(unit.is_control for unit in asked.values()) else 0
-            ),
+            enough_controls=(campaign.task.enough_controls() if any(unit.is_control for unit in asked.values()) else 0),
         )
         # Answers to units of the qualification that are not right.
         self._wrong: Counter[str] = Counter()

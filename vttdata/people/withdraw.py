@@ -36,11 +36,10 @@ def withdraw_from_campaign(folder: Path, dataset: str, tombstones: Tombstones, c
         if content.get("datasets") and dataset not in content["datasets"]:
             changes.left.append((folder, f"is a campaign on {', '.join(content['datasets'])}"))
             return
-        kept = [
-            dataclasses.replace(unit, items=items)
-            for unit in campaign.units.values()
-            if (items := tuple(_without(item, tombstones) for item in unit.items if not tombstones.covers(item.video_id)))
-        ]
+        kept = []
+        for unit in campaign.units.values():
+            items = [_without(item, tombstones) for item in unit.items if not tombstones.covers(item.video_id)]
+            kept += [dataclasses.replace(unit, items=tuple(items))] if items else []
         gone = [video for video in campaign.videos.values() if tombstones.covers(video.video_id)]
         for video in gone:
             if Path(video.page).parent == (folder / MEDIA).resolve():
