@@ -126,7 +126,9 @@ def test_a_dry_run_lists_what_then_changes(tmp_path: Path) -> None:
     dataset = build_official(official_files(tmp_path / "files"), tmp_path / "out")
     folder = tmp_path / "out"
     account = json.loads((folder / "build.json").read_text())
-    account["audit"]["closest"] = {"sources": ["abcdefgh001", "abcdefgh002"], "similarity": 0.6}
+    closest = {"sources": ["abcdefgh001", "abcdefgh003"], "splits": [["train"], ["test"]], "similarity": 0.6}
+    account["audit"]["closest"] = closest | {"distance": 0.1, "offset_seconds": 0.0, "overlap_seconds": 3.0}
+    account["audit"]["closest"] |= {"mirrored": False, "rotation": 0}
     (folder / "build.json").write_text(json.dumps(account, indent=2))
     write_report(folder)
     export(dataset, "jsonl", tmp_path / "exported")
