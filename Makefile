@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
-BENCHES := crowd cutting degrade engine exports rating_hits splits stages
+BENCHES := annotation crowd null spans stages
 
 .PHONY: clients-table demo docs pictures test test-long test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
 

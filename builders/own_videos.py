@@ -19,7 +19,7 @@ import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, remove_unfinished
 from vttdata.collect.reachability import Address, addresses
-from vttdata.compose.earlier_dataset import EarlierDataset, refuse_caption_loss, replaced_dataset, tell_of_splits
+from vttdata.compose.earlier_dataset import EarlierDataset, refuse_caption_loss, replaced_dataset, report_split_changes
 from vttdata.compose.package import Origin, package
 from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError, VttdataWarning
@@ -151,7 +151,7 @@ def build(recipe: Recipe, run: Build) -> None:
 
     kept = list(split)
     refuse_caption_loss(run, earlier, captions, kept, found, warn=True)
-    tell_of_splits(run, earlier, kept, list(sources), division)
+    report_split_changes(run, earlier, kept, list(sources), division)
 
     # Videos that a search found belong to others, so that their files are not published unless the recipe says so.
     mode = recipe.publish.media or ("none" if recipe.collect.search is not None else "files")

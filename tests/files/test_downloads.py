@@ -29,7 +29,7 @@ from tests.helpers.file_server import (
     status,
 )
 from vttdata.errors import HaltError, VttdataError
-from vttdata.files.downloads import DownloadStore, OriginFile, Patience, UnreachableError
+from vttdata.files.downloads import DownloadStore, OriginFile, Timeouts, UnreachableError
 
 DATA = random.Random(42).randbytes(300_000)
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -37,7 +37,7 @@ PAGE = b"<html>Please log in</html>"
 # Downloads are written in pieces of this size.
 PIECE = 2**13
 REST = f"bytes={2 * PIECE}-"
-FAST = Patience(waits=(0.01, 0.01, 0.01))
+FAST = Timeouts(waits=(0.01, 0.01, 0.01))
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -55,7 +55,7 @@ def file(server: FileServer) -> OriginFile:
 
 @pytest.fixture
 def store(tmp_path: Path) -> DownloadStore:
-    return DownloadStore(tmp_path / "downloads", mirror="", offline=False, patience=FAST)
+    return DownloadStore(tmp_path / "downloads", mirror="", offline=False, timeouts=FAST)
 
 
 def stored(store: DownloadStore) -> list[str]:
@@ -250,7 +250,7 @@ def test_silent_server_is_given_up_when_the_time_is_over(
     server: FileServer, store: DownloadStore, file: OriginFile
 ) -> None:
     server.answers["/data.bin"] = [stalled_after(2 * PIECE)]
-    hasty = DownloadStore(store.folder, mirror="", offline=False, patience=Patience(total=0.3))
+    hasty = DownloadStore(store.folder, mirror="", offline=False, timeouts=Timeouts(total=0.3))
     assert "VTTDATA_DOWNLOAD_TIMEOUT" in refusal(hasty, file)
     assert store.fetch([file])[file].read_bytes() == DATA
     assert server.requests[-1] == ("/data.bin", REST)
@@ -313,14 +313,14 @@ class TestMirror:
         self, server: FileServer, tmp_path: Path, file: OriginFile, path: str
     ) -> None:
         server.files[path] = DATA
-        store = DownloadStore(tmp_path / "downloads", mirror=server.url("/mirror/"), offline=False, patience=FAST)
+        store = DownloadStore(tmp_path / "downloads", mirror=server.url("/mirror/"), offline=False, timeouts=FAST)
         assert store.fetch([file])[file].read_bytes() == DATA
         assert server.requests[-1] == (path, "")
 
     def test_origin_is_asked_for_what_a_mirror_lacks(
         self, server: FileServer, tmp_path: Path, file: OriginFile
     ) -> None:
-        store = DownloadStore(tmp_path / "downloads", mirror=str(tmp_path), offline=False, patience=FAST)
+        store = DownloadStore(tmp_path / "downloads", mirror=str(tmp_path), offline=False, timeouts=FAST)
         assert store.fetch([file])[file].read_bytes() == DATA
 
     def test_that_is_no_folder_is_refused(self, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Ray clusters of several nodes on this machine, and their processes, for tests and `benchmarks/ray_kills.py`."""
+"""Ray clusters of several nodes on this machine, and their processes."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.msrvtt_records import read_msrvtt
-from vttdata.compose.earlier_dataset import EarlierDataset, tell_of_splits
+from vttdata.compose.earlier_dataset import EarlierDataset, report_split_changes
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.split import Split
@@ -87,7 +87,7 @@ class TestStableMethod:
         placed = [replace(clip, split=split_of[clip.video_id]) for clip in clips]
         said = f"split.draw={draw} brings each within {100 * gap:.1f} points"
         with pytest.warns(VttdataWarning, match=re.escape(said)):
-            tell_of_splits(cast(Build, None), EarlierDataset({}, [], {}), placed, [], division)
+            report_split_changes(cast(Build, None), EarlierDataset({}, [], {}), placed, [], division)
 
     def test_shares_come_out_by_the_ratios_and_by_chance(self) -> None:
         clips = [clip(number, f"s{number}", f"c{number % 2}") for number in range(1000)]

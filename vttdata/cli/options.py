@@ -223,7 +223,7 @@ class SettingOption(GroupedOption):
             self.type.field = self.name or ""
 
     def get_default(self, ctx: click.Context, call: bool = True) -> Any:
-        """Return the default of the field; completion needs none, and the help does without where a library misses."""
+        """Return the default of the field; completion needs none, and the help omits it if a library is missing."""
         if ctx.resilient_parsing and call:
             return None
         try:

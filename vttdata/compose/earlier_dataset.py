@@ -198,7 +198,7 @@ def refuse_caption_loss(
     )
 
 
-def tell_of_splits(
+def report_split_changes(
     run: Build, earlier: EarlierDataset, clips: Sequence[Clip], sources: Sequence[Source], division: Split
 ) -> None:
     """Warn of clips that are in another split than in the dataset that a build replaces, and of shares far off.

@@ -1,7 +1,7 @@
 """Download files whose digests are known beforehand, and keep each under its digest.
 
-A file is whole and checked, or not there: what is being received lies apart, is continued where it was cut off, and is
-moved to its digest in one step. Proxies and certificates are those of the environment, as `requests` reads them
+A file is either whole and checked, or absent. Partial downloads are kept separately, continued where they were cut off,
+and moved to their digest in one step. Proxies and certificates are those of the environment, as `requests` reads them
 (``HTTPS_PROXY``, ``NO_PROXY``, ``REQUESTS_CA_BUNDLE``).
 """
 
@@ -52,7 +52,7 @@ _MAX_WRONG_BYTES = 2**24
 # Answers after which the same request may succeed.
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 # How often a host that is not reached is tried again.
-_MAX_KNOCKS = 2
+_MAX_CONNECT_ATTEMPTS = 2
 _CONTINUED, _CANNOT_CONTINUE = 206, 416
 _SHA1_DIGITS = 40
 
@@ -99,19 +99,19 @@ class OriginFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a server is waited for, in seconds.
+class Timeouts:
+    """How long to wait for a server, in seconds.
 
     Fields:
         waits: before each further request after one that failed; a request that brought something begins them anew.
         connect: for a connection.
-        silence: for the next bytes.
+        read: for the next bytes.
         total: for a file, all requests and waits together.
     """
 
     waits: Sequence[float] = (1.0, 2.0, 4.0, 8.0)
     connect: float = 10.0
-    silence: float = 30.0
+    read: float = 30.0
     total: float = _DEFAULT_SECONDS
 
 
@@ -144,7 +144,7 @@ class DownloadStore:
         mirror: folder or address that is asked first; by default that in ``VTTDATA_MIRROR``.
         offline: use nothing but the store and a mirror that is a folder; by default where one of `OFFLINE_VARIABLES` is
             set.
-        patience: by default with the total of ``VTTDATA_DOWNLOAD_TIMEOUT``.
+        timeouts: by default with the total of ``VTTDATA_DOWNLOAD_TIMEOUT``.
         note: is called with sentences that a user should read.
     """
 
@@ -154,13 +154,13 @@ class DownloadStore:
         *,
         mirror: str | None = None,
         offline: bool | None = None,
-        patience: Patience | None = None,
+        timeouts: Timeouts | None = None,
         note: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.folder = folder
         self.mirror = (os.environ.get(MIRROR_VARIABLE, "") if mirror is None else mirror).rstrip("/")
         self.offline = is_offline() if offline is None else offline
-        self._patience = patience or Patience(total=environment_number(TIMEOUT_VARIABLE, _DEFAULT_SECONDS, "seconds"))
+        self._timeouts = timeouts or Timeouts(total=environment_number(TIMEOUT_VARIABLE, _DEFAULT_SECONDS, "seconds"))
         self._note = note
         self._unreachable: set[str] = set()
         self._mirror_folder = None if not self.mirror or "://" in self.mirror else Path(self.mirror).expanduser()
@@ -211,7 +211,7 @@ class DownloadStore:
         """
         partial = self.folder / "partial" / file.digest
         waiting = f"{file} is being downloaded by another process; waiting for it"
-        with wait_for_lock(partial.with_suffix(".lock"), lambda: self._note(waiting), self._patience.total):
+        with wait_for_lock(partial.with_suffix(".lock"), lambda: self._note(waiting), self._timeouts.total):
             if (stored := self.find(file)) is not None:
                 return stored
             if self._copy_from_mirror(file, partial):
@@ -259,7 +259,7 @@ class DownloadStore:
         """
         if _host(address) in self._unreachable:
             raise _AddressError("cannot be reached", is_unreachable=True)
-        deadline = time.monotonic() + self._patience.total
+        deadline = time.monotonic() + self._timeouts.total
         for continues in (True, False):
             if not continues or (file.bytes is not None and _size(partial) > file.bytes):
                 partial.unlink(missing_ok=True)
@@ -291,7 +291,7 @@ class DownloadStore:
         while file.bytes is None or _size(partial) < file.bytes:
             before = _size(partial)
             self._check_space((file.bytes or 0) - before)
-            reception = _Reception(file, address, session, partial, self._patience)
+            reception = _Reception(file, address, session, partial, self._timeouts)
             try:
                 if reception.run_until(deadline, advance):
                     return
@@ -299,14 +299,14 @@ class DownloadStore:
             except _PassingError as error:
                 reason, wait, is_unreachable = str(error), error.wait, error.is_unreachable
             failed = 1 if _size(partial) > before else failed + 1
-            if is_unreachable and failed > _MAX_KNOCKS:
+            if is_unreachable and failed > _MAX_CONNECT_ATTEMPTS:
                 self._unreachable.add(_host(address))
                 raise _AddressError(reason, is_unreachable=True)
-            if failed > len(self._patience.waits):
+            if failed > len(self._timeouts.waits):
                 raise _AddressError(f"{reason}, after {_size(partial):,} of {file.bytes or 'unknown'} bytes")
-            wait = self._patience.waits[failed - 1] if wait is None else wait
+            wait = self._timeouts.waits[failed - 1] if wait is None else wait
             if time.monotonic() + wait >= deadline:
-                raise _AddressError(f"{reason}, and {self._patience.total:g} s are over ({TIMEOUT_VARIABLE})")
+                raise _AddressError(f"{reason}, and {self._timeouts.total:g} s are over ({TIMEOUT_VARIABLE})")
             time.sleep(wait)
 
     def _store(self, file: OriginFile, partial: Path) -> Path:
@@ -330,10 +330,10 @@ class _Reception:
     """
 
     def __init__(
-        self, file: OriginFile, address: str, session: requests.Session, partial: Path, patience: Patience
+        self, file: OriginFile, address: str, session: requests.Session, partial: Path, timeouts: Timeouts
     ) -> None:
         self._file, self._address, self._session = file, address, session
-        self._partial, self._patience = partial, patience
+        self._partial, self._timeouts = partial, timeouts
         self._done, self._is_stopped = threading.Event(), False
         self._received = 0
         self._is_whole = False
@@ -352,7 +352,7 @@ class _Reception:
             while not self._done.wait(0.1):
                 shown = self._show(shown, advance)
                 if time.monotonic() >= deadline:
-                    raise _AddressError(f"has not sent it in {self._patience.total:g} s ({TIMEOUT_VARIABLE})")
+                    raise _AddressError(f"has not sent it in {self._timeouts.total:g} s ({TIMEOUT_VARIABLE})")
         finally:
             self._is_stopped = True
         self._show(shown, advance)
@@ -378,7 +378,7 @@ class _Reception:
             reason = f"is not reached through the proxy of the environment ({_short(error)})"
             self._error = _PassingError(reason, is_unreachable=True)
         except requests.exceptions.Timeout:
-            self._error = _PassingError(f"has sent nothing for {self._patience.silence:g} s")
+            self._error = _PassingError(f"has sent nothing for {self._timeouts.read:g} s")
         except requests.exceptions.ChunkedEncodingError:
             self._error = _PassingError("cuts the connection")
         except requests.exceptions.ConnectionError as error:
@@ -395,7 +395,7 @@ class _Reception:
         headers = {"Accept-Encoding": "identity", "User-Agent": f"vttdata/{__version__}"}
         if start:
             headers["Range"] = f"bytes={start}-"
-        timeout = (self._patience.connect, self._patience.silence)
+        timeout = (self._timeouts.connect, self._timeouts.read)
         options: dict[str, Any] = {"headers": headers, "timeout": timeout, "hooks": {"response": self._check_redirect}}
         with self._session.get(self._address, stream=True, **options) as response:
             if response.status_code == _CANNOT_CONTINUE and start:

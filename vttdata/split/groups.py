@@ -1,6 +1,6 @@
 """Groups of clips that must stay in one split: connected components over shared sources, queries, uploaders and pairs.
 
-Near-duplicates are not looked for here; whoever has found them passes the pairs of sources.
+Near-duplicates are not searched for here; callers pass the pairs of sources.
 """
 
 from __future__ import annotations

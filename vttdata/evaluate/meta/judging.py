@@ -380,10 +380,10 @@ def join_verdicts(table: JudgmentTable, judge: Judge, file: Path) -> _Judged:
         ratings=None,
     )
     keys = zip(joined.systems, joined.video_ids, strict=True)
-    strangers = sorted({system for system, _ in scores if system and system not in systems})
+    unrated_systems = sorted({system for system, _ in scores if system and system not in systems})
     notes = (
-        (f"Systems that people did not rate, left out: {len(strangers):,} (first {strangers[0][:60]!a}).",)
-        if strangers
+        (f"Systems that people did not rate, left out: {len(unrated_systems):,} (first {unrated_systems[0][:60]!a}).",)
+        if unrated_systems
         else ()
     )
     return _Judged(joined, np.array([[scores.get(key, math.nan)] for key in keys]), notes)

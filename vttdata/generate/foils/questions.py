@@ -201,7 +201,7 @@ def _compare_words(options: Sequence[Option]) -> Floats:
 
 
 def _summarize(margins: Floats) -> Iterator[Floats]:
-    """Yield what is 0 on average: sums of margins and of their signs, and how much oftener the answer has a rank.
+    """Yield what is 0 on average: sums of margins and of their signs, and how much more often the answer has a rank.
 
     An attacker answers with the option of a rank; options of one value share their ranks. Margins are questions x
     foils, by how much the answer is above each foil.
