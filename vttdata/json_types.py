@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 Row = dict[str, Any]
@@ -9,3 +10,12 @@ Row = dict[str, Any]
 
 JsonObject = dict[str, Any]
 """Object of JSON or mapping of YAML: key -> value."""
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Yield the strings that a value of JSON holds, but not the keys of objects."""
+    if isinstance(value, str):
+        yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from strings_in(part)

@@ -94,7 +94,8 @@ def test_foils_replace_a_build_only_when_told_and_never_the_user_s_files(
     code, message = run(capsys, *command, "--replace")
     assert (code, message) == (
         2,
-        f"vttdata: {street}: holds 'notes.txt' and is not replaced by a dataset; choose another folder.\n",
+        f"vttdata: {street}: holds 'notes.txt' and is not replaced by a dataset; choose another folder, or move these "
+        "files away.\n",
     )
     (street / "notes.txt").unlink()
     # A build also writes the splits of an earlier one, and the clips that wait for captions.

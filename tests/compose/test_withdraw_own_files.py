@@ -65,7 +65,8 @@ def test_a_cache_with_the_same_caption_stays_and_is_named(
     before = contents(cache)
     report = withdraw(dataset, WithdrawalRequest(ids=["v1"]))
     assert contents(cache) == before
-    assert [(trace.path, trace.command) for trace in report.traces] == [(folder, f"rm -r {folder}")]
+    advice = f"move 'embeddings.npy' out of it, then rm -r {folder}"
+    assert [(trace.path, trace.command) for trace in report.traces] == [(folder, advice)]
 
 
 def test_what_a_journal_found_beside_data_says_is_not_done(dataset: Path, tmp_path: Path) -> None:
@@ -88,7 +89,8 @@ def test_what_a_journal_found_beside_data_says_is_not_done(dataset: Path, tmp_pa
 def test_a_file_of_others_stays_and_its_lines_are_listed(dataset: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "train.py").write_text("import os\nVIDEO = 'beta-source.mp4'\n")
+    (notes / "analysis.ipynb").write_text('{"cells": [\n"beta-source.mp4"\n]}\n')
+    (notes / "log.txt").write_text("first\nbeta-source.mp4\n")
     (notes / "answers.csv").write_text(f'id,text\nv0,x\nv1,y\nv2,"{TEXTS[1]}"\n')
     (notes / "beta-source.mp4").write_bytes(b"their own film")
     (notes / "paper.docx").write_bytes(b"PK\0\0beta-source\0")
@@ -102,15 +104,19 @@ def test_a_file_of_others_stays_and_its_lines_are_listed(dataset: Path, tmp_path
     # Other tests have prepared tables with the same captions.
     traces = [trace for trace in report.traces if trace.path.is_relative_to(notes)]
     assert {(trace.path.name, trace.where) for trace in traces} == {
-        ("train.py", "line 2"),
+        ("analysis.ipynb", "line 2"),
+        ("log.txt", "line 2"),
         ("answers.csv", "line 3, 4"),
         ("beta-source.mp4", "name"),
         ("paper.docx", "content"),
     }
+    by_hand = [trace for trace in traces if trace.command.startswith("take it out by hand")]
+    assert [trace.path.name for trace in by_hand] == ["analysis.ipynb"]
     for trace in traces:
-        assert os.system(trace.command) == 0
+        assert trace in by_hand or os.system(trace.command) == 0
     assert {name: content.decode() for name, content in contents(notes).items()} == {
-        "train.py": "import os\n",
+        "analysis.ipynb": '{"cells": [\n"beta-source.mp4"\n]}\n',
+        "log.txt": "first\n",
         "answers.csv": "id,text\nv0,x\n",
         "fine.txt": "nothing here\n",
     }
@@ -119,6 +125,11 @@ def test_a_file_of_others_stays_and_its_lines_are_listed(dataset: Path, tmp_path
 def test_a_dry_run_lists_what_then_changes(tmp_path: Path) -> None:
     dataset = build_official(official_files(tmp_path / "files"), tmp_path / "out")
     folder = tmp_path / "out"
+    account = json.loads((folder / "build.json").read_text())
+    closest = {"sources": ["abcdefgh001", "abcdefgh003"], "splits": [["train"], ["test"]], "similarity": 0.6}
+    account["audit"]["closest"] = closest | {"distance": 0.1, "offset_seconds": 0.0, "overlap_seconds": 3.0}
+    account["audit"]["closest"] |= {"mirrored": False, "rotation": 0}
+    (folder / "build.json").write_text(json.dumps(account, indent=2))
     write_report(folder)
     export(dataset, "jsonl", tmp_path / "exported")
     Protocol("mine", {"test": ["video2", "video4"], "one": ["video2"]}).write(tmp_path / "mine.json")
@@ -142,6 +153,57 @@ def test_a_dry_run_lists_what_then_changes(tmp_path: Path) -> None:
     assert (folder / "report.html").exists()
     protocol = read_protocol_file(tmp_path / "mine.json")
     assert protocol.splits == {"test": ["video4"], "one": []}
+
+
+def test_a_file_beside_the_report_stays_and_the_report_goes(tmp_path: Path) -> None:
+    files, folder = official_files(tmp_path / "files"), tmp_path / "out"
+    build_official(files, folder)
+    page = folder / "report.html"
+    beside = page.with_name("report.html.files")
+    (beside / "stills").mkdir(parents=True, exist_ok=True)
+    (beside / ".vttdata-page").touch()
+    (beside / "clips-00000.js").write_text("video2")
+    (beside / "mine.jpg").write_bytes(b"mine")
+    subtitles = folder / "media/sources/abcdefgh001.srt"
+    subtitles.parent.mkdir(parents=True, exist_ok=True)
+    subtitles.write_text("1\n")
+    report = withdraw(folder, WithdrawalRequest(ids=["video2"]))
+    assert not page.exists()
+    assert {path.name for path in beside.iterdir()} == {"mine.jpg", ".vttdata-page"}
+    assert report.changes.left == [(beside / "mine.jpg", "was not written by vttdata")]
+    assert subtitles.exists()
+    assert [(trace.path, trace.where) for trace in report.traces if trace.path == subtitles] == [(subtitles, "name")]
+    build_official(files, folder, description="Another one.")
+    assert page.exists()
+    assert (beside / "mine.jpg").read_bytes() == b"mine"
+
+
+def test_what_vttdata_wrote_is_not_to_be_edited(tmp_path: Path) -> None:
+    """A recipe may name what is withdrawn; the lines of `build.json` stay whole."""
+    folder = tmp_path / "out"
+    build_official(official_files(tmp_path / "files"), folder, description="With abcdefgh001 in it.")
+    report = withdraw(folder, WithdrawalRequest(ids=["video2"]))
+    advice = f"vttdata wrote it: make {folder} again, or delete that as a whole"
+    assert {trace.command for trace in report.traces if trace.path == folder / "build.json"} == {advice}
+
+
+def test_all_folders_with_files_of_others_are_named_at_once(dataset: Path, tmp_path: Path) -> None:
+    export(dataset, "jsonl", tmp_path / "exported")
+    foils = build_foils(tmp_path / "foils")
+    mine = [dataset / "notes.txt", dataset / "videos/mine.jpg", tmp_path / "exported/a.txt", foils / "b.txt"]
+    for path in mine:
+        path.write_text("mine\n")
+    before = contents(tmp_path)
+    request = WithdrawalRequest(ids=["v1"], also=[tmp_path / "exported", foils])
+    for dry_run in (True, False):
+        with pytest.raises(VttdataError, match="move these files away") as refusal:
+            withdraw(dataset, request, dry_run=dry_run)
+        assert all(path.name in str(refusal.value) for path in mine)
+        assert contents(tmp_path) == before
+    for path in mine:
+        path.unlink()
+    withdraw(dataset, request)
+    assert not list(find_traces(tmp_path / "exported", ["beta-source"], [TEXTS[1]]))
 
 
 def test_what_states_another_dataset_is_left(dataset: Path, tmp_path: Path) -> None:

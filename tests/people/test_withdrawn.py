@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from tests.helpers.traces import find_traces
 library("starlette")
 library("httpx")
 
-from tests.people.served import make
+from tests.people.served import CAPTIONS, make
 from vttdata.compose.withdraw import WithdrawalRequest, withdraw
 from vttdata.dataset.tombstones import read_tombstones
 from vttdata.files.own_folder import FileChanges
 from vttdata.people.campaign import read_campaign
-from vttdata.people.store import Store, StoredAnswer
+from vttdata.people.service import Service
+from vttdata.people.store import Store, StoredAnswer, answered
 from vttdata.people.withdraw import withdraw_from_campaign
 
 TEXTS = ["a person waves", "a dog runs after a red ball", "a child sings a song", "a cat sleeps on a sofa"]
@@ -76,6 +78,50 @@ def test_a_campaign_is_whole_after_a_kill_at_any_moment(tmp_path: Path) -> None:
         with contextlib.closing(Store(left)) as store:
             assert len(store.answers()) == 3
         assert "v1" not in (folder / "campaign.json").read_text() + (folder / "units.jsonl").read_text()
+
+
+@pytest.mark.parametrize(("task", "option"), [("rate-scale", "controls=1"), ("caption", "questions=6")])
+def test_controls_with_withdrawn_captions_are_retired(tmp_path: Path, task: str, option: str) -> None:
+    """Nobody is asked them, and the answers that were given count as before."""
+    dataset = build(tmp_path / "d", CAPTIONS, sources=[f"film-{number}" for number in range(len(CAPTIONS))])
+    table = tmp_path / "texts.csv"
+    table.write_text("video_id,caption\n" + "".join(f"v{n},{text}\n" for n, text in enumerate(CAPTIONS)))
+    (tmp_path / "ids.csv").write_text("video_id\n" + "".join(f"v{n}\n" for n in range(len(CAPTIONS) + 1)))
+    inputs = (table,) if task == "rate-scale" else (tmp_path / "ids.csv", "--captions", table)
+    where = ("--videos", "https://example.org/{video_id}.mp4", "--set", option)
+    campaign = make(tmp_path / "c", task, *inputs, *where, workers="ann")
+    controls = {
+        key: item
+        for key, item in campaign.items.items()
+        if campaign.units[key[0]].is_control and item.video_id != "v1" and CAPTIONS[1] in json.dumps(item.shown)
+    }
+    assert controls
+    right = {"scores": {"score": 1}} if task == "rate-scale" else None
+    with contextlib.closing(Store(campaign)) as store:
+        store.add_worker("ann")
+        for number, (key, item) in enumerate(controls.items()):
+            answer = right or {"choice": item.facts["right"]}
+            store.save(StoredAnswer(f"a{number}", "ann", *key, answer, None, 3.0, 1.0), None)
+        before = campaign.task.control_results(answered(campaign, store.answers()))
+    withdraw(dataset, WithdrawalRequest(ids=["v1"], also=[campaign.folder]))
+    assert CAPTIONS[1] not in (tmp_path / "c/units.jsonl").read_text()
+    left = read_campaign(tmp_path / "c")
+    with contextlib.closing(Store(left)) as store:
+        assert left.task.control_results(answered(left, store.answers())) == before == [True] * len(controls)
+        assert hand_out(Service(left, store)).isdisjoint(controls)
+    assert withdraw(dataset, WithdrawalRequest(also=[left.folder])).changes.files == []
+
+
+def hand_out(service: Service) -> set[tuple[str, str]]:
+    """All items that a worker gets who can answer none."""
+    items: set[tuple[str, str]] = set()
+    service.agree("ann")
+    service.take_quiz("ann", [question.right for question in service.campaign.task.quiz()])
+    while (state := service.state("ann"))["stage"] == "item":
+        items.add((state["unit"], state["item"]))
+        service.answer("ann", f"b{len(items)}", state["unit"], state["item"], None, "no video", 3.0)
+    assert items
+    return items
 
 
 def test_a_campaign_on_another_dataset_is_left(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ class _Reader:
         if path is None or url is not None:
             raise self._error(f"each row needs either url or path, found {'neither' if path is None else 'both'}")
         if "://" in path:
-            raise self._error(f"path {path!r} is a URL; move it to the column url")
+            raise self._error("the path is a URL; move it to the column url")
         if not (self.path.parent / path).exists():
             # Tables from Windows; elsewhere a backslash may be part of a name.
             path = path.replace("\\", "/")
@@ -266,7 +266,8 @@ class _Reader:
         except ValueError:
             valid = False
         if not valid:
-            raise self._error(f"url {url!r} is not an http or https address")
+            # The text may hold a password or a token.
+            raise self._error("the url is not an http or https address")
         if parts.username is not None:
             raise self._error("the url contains a user name or password, which would be published; use cookies instead")
 

@@ -5,22 +5,50 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.replace_folder import DATASET
+from vttdata.dataset.stimuli import STIMULI
 from vttdata.dataset.tombstones import Tombstones
 from vttdata.errors import VttdataError
-from vttdata.files.own_folder import FileChanges
+from vttdata.evaluate.report import EVALUATION
+from vttdata.export.files import EXPORT
+from vttdata.files.own_folder import FileChanges, FolderKind, find_own_folder
 from vttdata.ids import VIDEO_EXTENSIONS
-from vttdata.json_types import JsonObject
+from vttdata.json_types import JsonObject, strings_in
+from vttdata.load.local_builds import ACCOUNT, STAMP
+from vttdata.people.campaign import CAMPAIGN, DATABASE, UNITS
+from vttdata.pipeline.journal import JOURNAL
+from vttdata.pipeline.withdrawn_results import PINS
+from vttdata.report.build_report import REPORT
 
 _PACKED = (".zip", ".gz", ".tar", ".xz", ".bz2", ".7z", ".zst", ".sqlite", ".sqlite3", ".db")
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".wav")
+# Files of which each line stands for itself.
+_LINES = (".txt", ".md", ".csv", ".tsv", ".jsonl", ".log")
+_PASSED_OVER = "not looked into"
+# Description of a folder of the cache of `datasets`.
+_ABOUT = "dataset_info.json"
 # Shorter texts are in other texts by chance.
 _MIN_LETTERS = 16
 _ROWS = 20_000
 _MAX_BINARY_BYTES, _MAX_LINE_BYTES = 2**26, 2**24
+_BUILD = (ACCOUNT, JOURNAL, STAMP, REPORT, f"{PINS}*.jsonl", "stages/*/*.parquet", "stages/*/stage.json")
+_BUILD += ("stages/*/parts/*.jsonl", "stages/*/items/*.jsonl", "media/scenes/*.csv", "media/scenes/truth.json")
+_KINDS = (
+    DATASET,
+    EXPORT,
+    STIMULI,
+    EVALUATION,
+    FolderKind("a campaign", CAMPAIGN, lambda _: (CAMPAIGN, UNITS, DATABASE)),
+    FolderKind(
+        "a build",
+        ACCOUNT,
+        lambda folder: [path.relative_to(folder).as_posix() for name in _BUILD for path in folder.glob(name)],
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +58,7 @@ class Trace:
     Fields:
         path: file or folder.
         where: ``line 3``, ``row 7`` (both from 1), ``name``, or ``not looked into`` for packed files.
-        command: that removes it.
+        command: that removes it, or in words what does.
     """
 
     path: Path
@@ -62,10 +90,17 @@ def find_traces(
         for path in [place] if place.is_file() else _files_below(place):
             is_own = not changed.isdisjoint((path, *path.parents))
             if not is_own or not (changes.is_dry_run or path.suffix.lower() in _PACKED):
-                yield from _traces_in(path, path.relative_to(place.parent), tombstones, long_texts)
+                for trace in _traces_in(path, path.relative_to(place.parent), tombstones, long_texts):
+                    own = find_own_folder(path, _KINDS) if trace.where != _PASSED_OVER else None
+                    advice = f"vttdata wrote it: make {own} again, or delete that as a whole"
+                    yield trace if own is None else replace(trace, command=advice)
     for path in sorted(Path(config.HF_DATASETS_CACHE).rglob("*.arrow")):
         if any(True for _ in _traces_in(path, Path(), tombstones, long_texts)):
-            yield Trace(path.parent, "prepared tables", f"rm -r {shlex.quote(str(path.parent))}")
+            others = [each.name for each in path.parent.iterdir() if not each.match("*.arrow") and each.name != _ABOUT]
+            removal = f"rm -r {shlex.quote(str(path.parent))}"
+            if others:
+                removal = f"move {', '.join(map(ascii, sorted(others)))} out of it, then {removal}"
+            yield Trace(path.parent, "prepared tables", removal)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
@@ -83,7 +118,7 @@ def _traces_in(path: Path, name: Path, tombstones: Tombstones, texts: Collection
     if path.is_symlink() or not path.is_file() or suffix in (*VIDEO_EXTENSIONS, *_PICTURES):
         return
     if suffix in _PACKED:
-        yield Trace(path, "not looked into", "unpack it to see")
+        yield Trace(path, _PASSED_OVER, "unpack it to see")
     elif suffix == ".parquet":
         yield from _traces_in_rows(path, tombstones, texts)
     else:
@@ -91,7 +126,7 @@ def _traces_in(path: Path, name: Path, tombstones: Tombstones, texts: Collection
         with path.open("rb") as stream:
             is_text = b"\0" not in stream.peek(2**12)
             if not is_text and path.stat().st_size > _MAX_BINARY_BYTES:
-                yield Trace(path, "not looked into", "it is no text, and large")
+                yield Trace(path, _PASSED_OVER, "it is no text, and large")
                 return
             for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE_BYTES), b""), 1):
                 text = line.decode("utf-8", "replace")
@@ -101,8 +136,10 @@ def _traces_in(path: Path, name: Path, tombstones: Tombstones, texts: Collection
             yield Trace(path, "content", removal)
         elif numbers:
             lines = ";".join(f"{number}d" for number in numbers)
+            by_hand = "take it out by hand: without these lines, the file may be damaged"
+            removal = f"sed -i '{lines}' {shlex.quote(str(path))}" if suffix in _LINES else by_hand
             where = f"line {', '.join(map(str, numbers[:5]))}{' and others' if len(numbers) > 5 else ''}"
-            yield Trace(path, where, f"sed -i '{lines}' {shlex.quote(str(path))}")
+            yield Trace(path, where, removal)
 
 
 def _traces_in_rows(path: Path, tombstones: Tombstones, texts: Collection[str]) -> Iterator[Trace]:
@@ -112,16 +149,8 @@ def _traces_in_rows(path: Path, tombstones: Tombstones, texts: Collection[str]) 
             for batch in file.iter_batches(_ROWS):
                 for row in batch.to_pylist():
                     number += 1
-                    if any(tombstones.mention(text) or text in texts for text in _strings(row)):
+                    if any(tombstones.mention(text) or text in texts for text in strings_in(row)):
                         yield Trace(path, f"row {number}", f"rm {shlex.quote(str(path))}")
                         return
     except VttdataError:
-        yield Trace(path, "not looked into", "it is damaged")
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for part in parts:
-        yield from _strings(part)
+        yield Trace(path, _PASSED_OVER, "it is damaged")

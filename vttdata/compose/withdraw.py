@@ -165,13 +165,13 @@ def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry
 
     Raises:
         VttdataError: when the dataset is not on this machine, has no such clip, source or annotator, or nothing of it
-            would be left, and nothing is changed then; or when a file cannot be changed, after which the same call goes
-            on.
+            would be left, and nothing is changed then; or when files cannot be changed, all of which it names, after
+            which the same call goes on.
     """
     folder = _find_folder(dataset)
     also = [path.resolve() for path in request.also]
     is_built = (folder.parent / ACCOUNT).is_file()
-    changes = FileChanges(dry_run)
+    changes, refusals = FileChanges(dry_run), list[str]()
     with working_on(folder):
         earlier, before = read_tombstones(folder), str(read_dataset_manifest(folder)["version"])
         if request.ids or request.urls or request.annotators:
@@ -189,14 +189,23 @@ def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry
         with contextlib.nullcontext() if dry_run else _unfinished(folder, version):
             if not is_revised:
                 revised = Changes(version, tombstones=plan.tombstones)
-                report.emptied = replace_revised(folder, revised, changes).emptied
+                try:
+                    report.emptied = replace_revised(folder, revised, changes).emptied
+                except VttdataError as error:
+                    refusals.append(str(error))
+                    # What else is refused is said at once, and nothing is changed.
+                    changes.is_dry_run = True
             if is_built:
                 _clear_build(folder.parent, plan.tombstones, changes, has_report=is_begun or not is_revised)
             for path in also:
                 try:
                     _withdraw_from(path, folder, version, plan.tombstones, changes, is_begun=is_begun)
+                except VttdataError as error:
+                    refusals.append(str(error))
                 except (KeyError, TypeError, ValueError) as error:
                     changes.left.append((path, f"is damaged ({type(error).__name__}: {error})"))
+            if refusals:
+                raise VttdataError("\n".join(refusals))
             places = [folder.parent if is_built else folder, *also]
             report.traces = list(find_traces(places, plan.tombstones, plan.texts, changes))
     report.unreached = list(_unreached(folder.parent))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from vttdata.partial_file import partial_file
 
 # What file managers leave in every folder that somebody looks at.
 _NOBODYS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+_MOST_NAMED = 20
 # What reading a file raises that is of another kind than ours.
 _NOT_OURS = (OSError, ValueError, TypeError, LookupError, AttributeError, VttdataError)
 
@@ -81,15 +82,36 @@ def check_own(folder: Path, kind: FolderKind) -> None:
         return
     if not folder.is_dir():
         raise VttdataError(f"{folder}: is a file and is not replaced by {kind.what}; choose another folder.")
+    foreign = foreign_files(folder, kind)
+    if foreign:
+        listed = ", ".join(map(ascii, foreign[:_MOST_NAMED]))
+        listed += f" and {len(foreign) - _MOST_NAMED:,} others" if len(foreign) > _MOST_NAMED else ""
+        reason = "choose another folder, or move these files away"
+        if not _own_names(folder, kind) and (folder / kind.marker).is_file():
+            reason = "choose another folder, or move this one away, if it is yours"
+            reason += f": its {kind.marker} is damaged or of another program"
+        raise VttdataError(f"{folder}: holds {listed} and is not replaced by {kind.what}; {reason}.")
+
+
+def foreign_files(folder: Path, kind: FolderKind) -> list[str]:
+    """Return the names of the files in a folder of some kind that vttdata did not write there, sorted."""
     names = _own_names(folder, kind)
-    for path in _files(folder):
-        relative = path.relative_to(folder)
-        parents = [parent.as_posix() for parent in relative.parents[:-1]]
-        if relative.as_posix() not in names and relative.name not in _NOBODYS and set(parents).isdisjoint(names):
-            reason = "choose another folder"
-            if not names and (folder / kind.marker).is_file():
-                reason += f", or move this one away, if it is yours: its {kind.marker} is damaged or of another program"
-            raise VttdataError(f"{folder}: holds {relative.as_posix()!a} and is not replaced by {kind.what}; {reason}.")
+    relative = [path.relative_to(folder) for path in _files(folder)]
+    return [path.as_posix() for path in relative if path.name not in _NOBODYS and not _is_among(path, names)]
+
+
+def find_own_folder(path: Path, kinds: Iterable[FolderKind]) -> Path | None:
+    """Return the folder of one of some kinds in which vttdata wrote a file; None for a file of somebody else."""
+    kinds = list(kinds)
+    for folder in path.parents:
+        if any(_is_among(path.relative_to(folder), _own_names(folder, kind)) for kind in kinds):
+            return folder
+    return None
+
+
+def _is_among(path: Path, names: Collection[str]) -> bool:
+    """Return whether a relative path, or a folder above it, is among names."""
+    return any(each.as_posix() in names for each in (path, *path.parents[:-1]))
 
 
 def check_own_files(folder: Path, kind: FolderKind, files: Collection[str]) -> None:

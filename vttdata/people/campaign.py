@@ -385,5 +385,5 @@ def _with_times(unit: Unit, videos: Mapping[str, PageVideo]) -> Unit:
         video = videos[item.video_id]
         times = presentation_times(Path(video.page), from_start=False)
         shown, facts = dict(item.shown) | {"times": times}, dict(item.facts) | {"file": video.file}
-        items.append(Item(item.item, item.video_id, shown, facts))
+        items.append(dataclasses.replace(item, shown=shown, facts=facts))
     return dataclasses.replace(unit, items=tuple(items))

@@ -90,7 +90,8 @@ def _ask(
         offered: Sequence[str] = [name, *draw.sample(others, min(CHOICES - 1, len(others)))]
         offered = draw.sample(offered, len(offered))
         shown: dict[str, Any] = {"choices": [dict(choices[offer]) for offer in offered]}
-        items.append(Item(material.name("question", name), name, shown, {"right": offered.index(name)}))
+        facts, wrong = {"right": offered.index(name)}, [offer for offer in offered if offer != name]
+        items.append(Item(material.name("question", name), name, shown, facts, wrong))
     return items
 
 

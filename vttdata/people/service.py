@@ -221,16 +221,16 @@ class Service:
         self.campaign, self.store, self.wall, self.clock = campaign, store, wall, clock
         self._lock = threading.Lock()
         settings = campaign.settings
+        # Others have answers that count.
+        asked = {unit.unit: unit for unit in campaign.units.values() if unit.asked}
         self._queue = UnitQueue(
-            campaign.units.values(),
+            asked.values(),
             settings.judgments,
             settings.control_every or MOST_CONTROL_EVERY,
             clock,
             campaign.token("order"),
             qualifying=campaign.task.qualifying(),
-            enough_controls=(
-                campaign.task.enough_controls() if any(unit.is_control for unit in campaign.units.values()) else 0
-            ),
+            enough_controls=(campaign.task.enough_controls() if any(unit.is_control for unit in asked.values()) else 0),
         )
         # Answers to units of the qualification that are not right.
         self._wrong: Counter[str] = Counter()
@@ -246,7 +246,7 @@ class Service:
         self._report: tuple[int, float, Row] | None = None
         self._load_workers()
         for answer_id, worker, unit, item, is_problem in store.answer_keys():
-            if unit in campaign.units:
+            if unit in asked:
                 self._note(answer_id, worker, unit, item, is_problem=is_problem)
         for unit, item in campaign.items:
             for stored in store.answers(unit=unit, item=item) if campaign.units[unit].qualifies else ():
@@ -255,7 +255,7 @@ class Service:
         for unit, worker, expires in store.reservations():
             # A clock that was set back or forward makes no reservation longer than it was.
             left = min(max(expires - now, 0.0), settings.reservation_seconds)
-            if unit in campaign.units and unit not in self._queue.seen.get(worker, ()):
+            if unit in asked and unit not in self._queue.seen.get(worker, ()):
                 self._queue.reserve(worker, unit, left)
 
     def _load_workers(self) -> None:
@@ -278,7 +278,7 @@ class Service:
         done.add(item)
         if is_problem:
             self._problems.add((worker, unit))
-        if len(done) == len(self.campaign.units[unit].items):
+        if done.issuperset(item.item for item in self.campaign.units[unit].asked):
             del self._partial[worker, unit]
             self._queue.finish(worker, unit, counts=(worker, unit) not in self._problems)
 
@@ -355,13 +355,13 @@ class Service:
             return common | {"stage": "done", "code": campaign.completion_code, "platform": known.platform}
         unit = campaign.units[unit_id]
         answered_items = self._partial.get((worker, unit_id), set())
-        position, item = next((n, item) for n, item in enumerate(unit.items) if item.item not in answered_items)
+        position, item = next((n, item) for n, item in enumerate(unit.asked) if item.item not in answered_items)
         return common | {
             "stage": "item",
             "unit": unit_id,
             "item": item.item,
             "position": position,
-            "count": len(unit.items),
+            "count": len(unit.asked),
             "video": campaign.video_address(worker, item.video_id),
             "following": self._following_video(worker, unit, position),
             "shown": dict(item.shown),
@@ -369,10 +369,10 @@ class Service:
 
     def _following_video(self, worker: str, unit: Unit, position: int) -> int | str | None:
         """Return the video that the page loads ahead: of the unit's next item, or of the unit that is likely next."""
-        items = unit.items[position + 1 :]
+        items = unit.asked[position + 1 :]
         if not items:
             next_unit = self._next_unit(worker, finishing=unit.unit)
-            items = () if next_unit is None else self.campaign.units[next_unit].items
+            items = () if next_unit is None else self.campaign.units[next_unit].asked
         return self.campaign.video_address(worker, items[0].video_id) if items else None
 
     def _is_enough(self, worker: str, finishing: str | None = None) -> bool:
@@ -504,7 +504,7 @@ class Service:
             if self._is_enough(worker) or self._queue.is_enough(worker, unit):
                 # The worker was away, and the unit went to others.
                 return self._state(worker) | {"saved": "late"}
-            is_last = len(known) + 1 == len(self.campaign.units[unit].items)
+            is_last = {item, *known}.issuperset(entry.item for entry in self.campaign.units[unit].asked)
             # The next unit is reserved together with the answer, so that there is one commit for both.
             is_wrong = self._is_wrong(worker, unit, item, checked)
             is_failed = self._is_failed(worker, finishing=unit, further=is_wrong)
@@ -544,9 +544,9 @@ def make_report(campaign: Campaign, store: Store, *, hash_names: bool = False) -
         stored = [entry._replace(worker=campaign.hash_worker(entry.worker)) for entry in stored]
         states = [campaign.hash_worker(worker) for worker in states]
     answers = answered(campaign, stored)
-    counts = Counter((entry.unit, entry.worker) for entry in answers)
-    regular = [unit for unit in campaign.units.values() if not unit.is_control]
-    complete = Counter(unit for (unit, _), number in counts.items() if number == len(campaign.units[unit].items))
+    counts = Counter((entry.unit, entry.worker) for entry in answers if not entry.item.is_retired)
+    regular = [unit for unit in campaign.units.values() if unit.asked and not unit.is_control]
+    complete = Counter(unit for (unit, _), number in counts.items() if number == len(campaign.units[unit].asked))
     wanted = campaign.settings.judgments
     workers = worker_quality(campaign.task, answers)
     seconds = [entry.seconds for entry in answers if entry.seconds is not None]

@@ -41,12 +41,16 @@ class Item:
         video_id: video that the page plays.
         shown: what the page gets, plain JSON.
         facts: what only the requester sees: systems, what controls expect.
+        others: other videos of which it shows captions, words of captions or pictures.
+        is_retired: nobody is asked it; answers that were given count.
     """
 
     item: str
     video_id: str
     shown: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    others: Sequence[str] = ()
+    is_retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,11 @@ class Unit:
     items: tuple[Item, ...]
     is_control: bool = False
     qualifies: bool = False
+
+    @property
+    def asked(self) -> tuple[Item, ...]:
+        """Items that workers are asked."""
+        return tuple(item for item in self.items if not item.is_retired)
 
 
 class Observed(NamedTuple):

@@ -8,8 +8,9 @@ import hashlib
 import json
 import shlex
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from vttdata.dataset.tombstones import Tombstones
 from vttdata.errors import DescribeOSErrors, VttdataError
@@ -17,11 +18,14 @@ from vttdata.files.output_file import write_whole
 from vttdata.files.own_folder import FileChanges
 from vttdata.people.campaign import CAMPAIGN, DATABASE, MEDIA, UNITS, campaign_digest, read_campaign
 from vttdata.people.service import lock_campaign
-from vttdata.people.task import Unit
+from vttdata.people.task import Item, Unit
 
 
 def withdraw_from_campaign(folder: Path, dataset: str, tombstones: Tombstones, changes: FileChanges) -> None:
     """Take the items about withdrawn videos out of a campaign, with their answers and the videos that it prepared.
+
+    Items about other videos that show captions or pictures of withdrawn ones, as controls do, lose these and are
+    retired; their answers stay and count.
 
     Raises:
         VttdataError: when a server works on it, it was changed since it was made, or cannot be written.
@@ -32,16 +36,15 @@ def withdraw_from_campaign(folder: Path, dataset: str, tombstones: Tombstones, c
         if content.get("datasets") and dataset not in content["datasets"]:
             changes.left.append((folder, f"is a campaign on {', '.join(content['datasets'])}"))
             return
-        kept = [
-            dataclasses.replace(unit, items=items)
-            for unit in campaign.units.values()
-            if (items := tuple(item for item in unit.items if not tombstones.covers(item.video_id)))
-        ]
+        kept = []
+        for unit in campaign.units.values():
+            items = [_without(item, tombstones) for item in unit.items if not tombstones.covers(item.video_id)]
+            kept += [dataclasses.replace(unit, items=tuple(items))] if items else []
         gone = [video for video in campaign.videos.values() if tombstones.covers(video.video_id)]
         for video in gone:
             if Path(video.page).parent == (folder / MEDIA).resolve():
                 changes.remove(folder, f"{MEDIA}/{Path(video.page).name}", video.sha256)
-        if not kept:
+        if not any(unit.asked for unit in kept):
             changes.left.append((folder, f"no item of it would be left: rm -r {shlex.quote(str(folder))}"))
             return
         if not gone and kept == list(campaign.units.values()) and "next_units_sha256" not in content:
@@ -64,12 +67,28 @@ def withdraw_from_campaign(folder: Path, dataset: str, tombstones: Tombstones, c
         write_whole(folder / CAMPAIGN, json.dumps(content, indent=1))
 
 
-def _keep_answers(database: Path, units: Iterable[Unit], digest: str) -> None:
+def _without(item: Item, tombstones: Tombstones) -> Item:
+    """Return an item, retired and without its texts if it shows anything of another video that is withdrawn."""
+    if not any(map(tombstones.covers, item.others)):
+        return item
+    facts = {name: value for name, value in item.facts.items() if not tombstones.cover_tree(value, name)}
+    return dataclasses.replace(item, shown=_without_texts(item.shown), facts=facts, others=(), is_retired=True)
+
+
+def _without_texts(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_texts(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_texts(each) for each in value]
+    return "(withdrawn)" if isinstance(value, str) else value
+
+
+def _keep_answers(database: Path, units: Collection[Unit], digest: str) -> None:
     """Delete the answers about other items, and what the file keeps of deleted rows."""
     if not database.is_file():
         return
     items = {(unit.unit, item.item) for unit in units for item in unit.items}
-    names = {unit for unit, _ in items}
+    names = {unit.unit for unit in units if unit.asked}
     try:
         with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")

@@ -19,9 +19,10 @@ from vttdata.dataset.tombstones import Tombstones
 from vttdata.files.output_file import write_whole
 from vttdata.files.own_folder import FileChanges
 from vttdata.files.reading import file_sha256
-from vttdata.load.local_builds import STAMP
+from vttdata.json_types import strings_in
+from vttdata.load.local_builds import ACCOUNT, STAMP, read_account
 from vttdata.partial_file import partial_file
-from vttdata.pipeline.journal import JOURNAL
+from vttdata.pipeline.journal import JOURNAL, write_json
 from vttdata.pipeline.stored_results import remove_results
 
 PINS = "pins-"
@@ -48,6 +49,11 @@ def remove_withdrawn_results(build: Path, tombstones: Tombstones, changes: FileC
     for unfinished in [*build.glob("stages/*/parts/*.tmp"), *build.glob("stages/*/*.parquet.tmp")]:
         if changes.note(unfinished, "removed"):
             unfinished.unlink()
+    account = read_account(build) or {}
+    is_named = any(map(tombstones.mention, strings_in(account.get("audit"))))
+    if is_named and changes.note(build / ACCOUNT, "changed"):
+        # Whoever needs an audit makes one of the dataset as it is.
+        write_json(build / ACCOUNT, {name: value for name, value in account.items() if name != "audit"})
     for path in [build / JOURNAL, *sorted(build.glob(f"{PINS}*.jsonl"))]:
         _filter_lines(path, tombstones, changes)
     stamp = build / STAMP
@@ -86,8 +92,8 @@ def _remove_media(build: Path, tombstones: Tombstones, listed: Mapping[str, str]
             # Features that a stage computes again, and files that a stage was killed at.
             is_derived = name.startswith("media/features/") or path.suffix == ".part"
             digest = file_sha256(path)
-            is_known = is_derived or tombstones.covers(digest, ("file",))
-            changes.remove(build, name, digest if is_known else "")
+            if is_derived or tombstones.covers(digest, ("file",)):
+                changes.remove(build, name, digest)
 
 
 def _filter_table(path: Path, tombstones: Tombstones, changes: FileChanges) -> None:

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
-from vttdata.files.own_folder import FileChanges, check_own
+from vttdata.files.own_folder import FileChanges, check_own, foreign_files
 from vttdata.files.results import ResultColumn, ResultTable, Section
 from vttdata.json_types import JsonObject
 from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
@@ -63,13 +63,19 @@ def remove_report(build: Path, changes: FileChanges) -> None:
     page, beside = build / REPORT, build / f"{REPORT}.files"
     try:
         check_output_file(page, HTML)
-        check_own(beside, PAGE_FOLDER)
     except VttdataError as error:
         changes.left.append((page, str(error)))
         return
     if page.exists() and changes.note(page, "removed"):
         page.unlink()
-    if beside.exists() and changes.note(beside, "removed"):
+    foreign = foreign_files(beside, PAGE_FOLDER)
+    changes.left += [(beside / name, "was not written by vttdata") for name in foreign]
+    if not (beside / PAGE_FOLDER.marker).is_file() or not changes.note(beside, "changed" if foreign else "removed"):
+        return
+    if foreign:
+        clear_clip_files(beside)
+        shutil.rmtree(beside / "stills", ignore_errors=True)
+    else:
         shutil.rmtree(beside)
 
 
@@ -84,7 +90,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
 
     Raises:
         VttdataError: if the folder is neither a build nor a dataset, a table is damaged, or the folder beside the page
-            holds anything that no report wrote, or the page would replace another file.
+            is of somebody else, or the page would replace another file.
     """
     report = ReportInput.open(folder)
     if out is None:
@@ -94,7 +100,8 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     else:
         check_output_file(out, HTML)
     beside = out.with_name(f"{out.name}.files")
-    check_own(beside, PAGE_FOLDER)
+    if not (beside / PAGE_FOLDER.marker).is_file():
+        check_own(beside, PAGE_FOLDER)
     clear_clip_files(beside)
     pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or usable_cores())
     with pictures:

@@ -137,8 +137,10 @@ class ScaleTask(Task):
         """Return captions with videos of other sources, with whose captions they share as few words as can be found."""
         draw = material.draw_in_secret("controls")
         words: dict[str, set[str]] = {}
+        videos_of: dict[str, list[str]] = {}
         for video, text in candidates:
             words.setdefault(video, set()).update(_telling_words(text))
+            videos_of.setdefault(text, []).append(video)
         shared: dict[tuple[str, str], float] = {}
         for _ in range(40 * len(candidates)):
             (video, _), (other, text) = draw.choice(candidates), draw.choice(candidates)
@@ -154,10 +156,11 @@ class ScaleTask(Task):
                 f"captions give {len(apart)} controls, with videos of other sources of which they are surely wrong, "
                 f"and workers are judged from {self.settings.min_controls} on"
             )
-            material.notes.append(Note("few_controls", meaning, tuple(text for _, text in candidates)))
+            material.notes.append(Note("few_controls", meaning, tuple(video for video, _ in candidates)))
         units = []
         for video, text in apart[:number]:
-            item = Item(material.name("control", video, text), video, dict(shown) | {"caption": text}, {})
+            name, texts = material.name("control", video, text), dict(shown) | {"caption": text}
+            item = Item(name, video, texts, others=videos_of[text])
             units.append(self.unit(material, item, is_control=True))
         return units
 

@@ -152,6 +152,7 @@ class SliderTask(Task):
                         entry.video_id,
                         {"caption": entry.caption, **common},
                         _facts(entry),
+                        () if entry.degraded is None else (entry.degraded.donor_video_id or "",),
                     )
                     for entry in hit.items
                 ),
