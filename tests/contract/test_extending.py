@@ -175,7 +175,7 @@ def test_task_for_people_is_answered_and_scored(
         ann.click("begin")
         for number in (1, 2):
             ann.wait(lambda number=number: ann.is_shown("task") and ann.text("count") == f"Video {number}")
-            assert "How many dogs are to be seen?" in ann.text("box")
+            assert "How many people are to be seen?" in ann.text("box")
             ann.audit()
             ann.press("many", Keys.ENTER)
             assert ann.text("hint") == "Please enter a whole number."
