@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shlex
@@ -11,14 +12,21 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from selenium.webdriver import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.helpers.forked import COMMANDS
+from tests.helpers.needs import library
 from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.plugins import PLUGINS_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = re.findall(r"Save\s+as\s+`([^`]+)`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
-PRINTED = re.findall(r"^\$ (.+)$", PAGE, re.MULTILINE)
+EVERY_COMMAND = re.findall(r"^\$ (.+)$", PAGE, re.MULTILINE)
+# Between these, people answer.
+CAMPAIGN = [command for command in EVERY_COMMAND if command.startswith("vttdata people")]
+PRINTED = [command for command in EVERY_COMMAND if command not in CAMPAIGN]
 
 
 class Workplace:
@@ -84,13 +92,15 @@ def test_page_adds_one_file_for_each_extension() -> None:
     added = [name for name, _ in FILES if name.startswith("plugins/")]
     assert sorted({name.split("/")[1] for name in added}) == [
         "builders",
+        "evaluation_tasks",
         "executors",
         "export",
         "filters",
         "metrics",
         "recipes",
+        "tasks",
     ]
-    assert len(added) == 8
+    assert len(added) == 11
 
 
 def test_benchmark_is_listed_and_built(workplace: Workplace, output: dict[str, str]) -> None:
@@ -135,6 +145,56 @@ def test_metric_is_compared_with_people(output: dict[str, str]) -> None:
     )
 
 
+def test_evaluation_task_scores_predictions(workplace: Workplace, output: dict[str, str]) -> None:
+    printed = output["vttdata evaluate talks durations.csv --task duration"]
+    # The clip lasts 18 s, and 24 s are predicted.
+    assert re.search(r"duration/ratio\W+0\.750", printed), printed
+    (workplace.folder / "unknown.csv").write_text("video_id,seconds\ntalk9,24\n")
+    refused = workplace.run("vttdata evaluate talks unknown.csv --task duration")
+    assert refused.returncode == 2
+    assert "none of the 1 durations is about one of the 1 items" in refused.stderr
+
+
+def test_task_for_people_is_answered_and_scored(
+    workplace: Workplace, browser: WebDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library("starlette")
+    library("httpx")
+    from tests.people.served import Client, served
+    from tests.people.static_page.site import Assessor
+    from vttdata.people.campaign import read_campaign
+
+    make, serve, score = CAMPAIGN
+    monkeypatch.setenv(PLUGINS_VARIABLE, workplace.environment[PLUGINS_VARIABLE])
+    made = workplace.run(make)
+    assert made.returncode == 0, made.stderr
+    ann = Assessor(browser)
+    with served(read_campaign(workplace.folder / serve.split()[-1])) as running:
+        ann.open(running.link("ann"))
+        ann.wait(lambda: ann.is_shown("start"))
+        ann.click("begin")
+        for number in (1, 2):
+            ann.wait(lambda number=number: ann.is_shown("task") and ann.text("count") == f"Video {number}")
+            assert "How many people are to be seen?" in ann.text("box")
+            ann.press("many", Keys.ENTER)
+            assert ann.text("hint") == "Please enter a whole number."
+            ann.press(Keys.BACKSPACE * len("many"), str(number), Keys.ENTER)
+        ann.wait(lambda: ann.is_shown("end"))
+        bob = Client(running.link("bob"))
+        state = bob.insist("agree", {})
+        refused = bob.post("check", {"unit": state["unit"], "item": state["item"], "answer": {"count": -1}})
+        while state["stage"] == "item":
+            state = bob.answer(state, {"count": 2})
+    assert "Please enter a whole number." in refused.text
+    scored = workplace.run(score)
+    assert scored.returncode == 0, scored.stderr
+    with (workplace.folder / "counted/results.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert sorted(row["count"] for row in rows) == ["1", "2", "2", "2"]
+    assert {row["video_id"] for row in rows} == {"colourful", "grey"}
+    assert "count,interval,2,4" in (workplace.folder / "counted/agreement.csv").read_text()
+
+
 def test_executor_gives_the_same_data_files(workplace: Workplace, output: dict[str, str]) -> None:
     assert output
     tables = {
@@ -158,6 +218,8 @@ def test_executor_gives_the_same_data_files(workplace: Workplace, output: dict[s
         ("filters/flat.py", "vttdata build own-folder --set collect.folder=videos --out y"),
         ("export/transcript.py", "vttdata export talks --format transcript --out y"),
         ("metrics/brevity.py", "vttdata evaluate talks system.csv --metric brevity"),
+        ("evaluation_tasks/duration.py", "vttdata evaluate talks durations.csv --task duration"),
+        ("tasks/count.py", "vttdata people make count videos --out y"),
     ],
 )
 @pytest.mark.parametrize("mistake", ["def broken(:\n", "raise RuntimeError('not today')\n", "x = 1 / 0\n"])

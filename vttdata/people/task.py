@@ -23,6 +23,7 @@ from vttdata.ids import digest
 from vttdata.people.addresses import is_url, video_address
 from vttdata.people.tasks import TASKS
 from vttdata.records import Caption
+from vttdata.settings import Strict
 
 Row = dict[str, Any]
 Level = Literal["nominal", "ordinal", "interval"]
@@ -240,6 +241,11 @@ class Material:
         return files
 
 
+@dataclass(frozen=True, slots=True)
+class NoSettings(Strict):
+    """Settings of a task that has none."""
+
+
 class Task(ABC):
     """Kind of question that people answer about videos.
 
@@ -255,7 +261,7 @@ class Task(ABC):
         observes: what of `Observed` the page keeps, as the consent says it.
     """
 
-    Settings: ClassVar[type]
+    Settings: ClassVar[type] = NoSettings
     title: ClassVar[str]
     takes: ClassVar[str]
     columns: ClassVar[Mapping[str, str]]
@@ -318,9 +324,9 @@ class Task(ABC):
         results = (self.control_passed(entry.item, entry.answer) for entry in answers)
         return [result for result in results if result is not None]
 
-    @abstractmethod
     def label(self, answer: Mapping[str, Any]) -> str:
         """Return an answer in a few characters: equal labels of one worker in a row are straight-lining."""
+        return " ".join(map(str, answer.values()))
 
     def verdict(self, answers: Sequence[Answered]) -> Verdict:
         """Judge a worker by the controls: at least `pass_mark` of them must be right, and more than by chance."""

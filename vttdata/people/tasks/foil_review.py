@@ -118,10 +118,6 @@ class FoilTask(Task):
         """Return the share of verdicts that are right about a true caption."""
         return 2 / len(VERDICTS)
 
-    def label(self, answer: Mapping[str, Any]) -> str:
-        """Return the verdict."""
-        return str(answer["verdict"])
-
     def ratings(self, answers: Iterable[Answered]) -> list[Ratings]:
         """Return the verdicts on foils, and whether they accept them."""
         verdicts: dict[str, dict[str, float | str]] = {}

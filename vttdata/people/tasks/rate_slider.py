@@ -208,10 +208,6 @@ class SliderTask(Task):
             raise AnswerError("Place your answer on the scale first.")
         return {"score": score}
 
-    def label(self, answer: Mapping[str, Any]) -> str:
-        """Return the score."""
-        return str(answer["score"])
-
     def verdict(self, answers: Sequence[Answered]) -> Verdict:
         """Judge a worker by the scores of degraded captions; only reliable workers count."""
         reliability = self.settings.reliability
