@@ -10,6 +10,7 @@ from benchmarks.changes import run_changes
 
 
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.long
 def test_no_change_loses_captions_or_moves_clips_without_a_word(tmp_path: Path, seed: int) -> None:
     outcomes = list(run_changes(tmp_path / "changes", videos=8, changes=12, seed=seed))
     assert [fault for outcome in outcomes for fault in outcome.faults] == []

@@ -78,6 +78,7 @@ def test_the_oracle_reaches_what_follows_from_the_drawing(films: tuple[Path, lis
         assert right[kind, "reversed"] == [0.0 if kind in ("direction", "order") else 1.0] * 2
 
 
+@pytest.mark.long
 def test_workers_and_kills_make_no_difference(films: tuple[Path, list[Film]], shown: Path, tmp_path: Path) -> None:
     out, expected = tmp_path / "again", contents(shown)
     command = [sys.executable, "-m", "vttdata", *arguments(films[0], out, "--workers", "2")]

@@ -72,6 +72,7 @@ class Campaign:
 
 
 @pytest.mark.parametrize(("each_round", "anew"), [(1, False), (5, False), (5, True), (1, True), (20, True)])
+@pytest.mark.long
 def test_intervals_hold_the_truth_and_far_orders_stay_decided(each_round: int, *, anew: bool) -> None:
     """Annotators rate in all rounds, or others in every one; z of close systems is as far apart as people say."""
     covered = []

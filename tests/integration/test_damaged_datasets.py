@@ -75,6 +75,7 @@ def find_problem_in_loading(folder: Path, *, verify: bool) -> str:
     return ""
 
 
+@pytest.mark.long
 def test_damaged_folders_never_give_a_traceback(tmp_path: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     monkeypatch.setenv("VTTDATA_HOME", str(home))

@@ -119,6 +119,7 @@ def test_shortest_spans_of_an_interlaced_film_are_whole(number: int, tmp_path: P
         assert (media.frames, media.seconds) == (number, pytest.approx(number / 25, abs=0.002))
 
 
+@pytest.mark.long
 def test_weak_combs_under_noise_are_removed(tmp_path: Path) -> None:
     weak = "lutyuv=y=(val-128)*.3+128:u=128:v=128,noise=alls=6:allf=t:all_seed=1"
     film = grey(

@@ -124,6 +124,7 @@ def waiting(assessor: Assessor) -> int:
     return int(assessor.js("return Object.keys(localStorage).filter((name) => name.includes(' answer ')).length"))
 
 
+@pytest.mark.long
 def test_no_answer_is_lost_behind_a_proxy_that_answers_in_ten_wrong_ways(
     hasty: Assessor, clips: Path, tmp_path: Path
 ) -> None:

@@ -195,6 +195,7 @@ def test_slow_video_can_be_reported(assessor: Assessor, tmp_path: Path, site: Si
     assert (saved.answer, saved.problem) == (None, "This video is slow to load.")
 
 
+@pytest.mark.long
 def test_same_answers_give_the_same_results(assessor: Assessor, tmp_path: Path, site: Site) -> None:
     campaign = make_rating(tmp_path / "made", site.url("{video_id}.mp4"), judgments=2, per_worker=1)
     exported = read_campaign(Path(shutil.copytree(campaign.folder, tmp_path / "exported")))

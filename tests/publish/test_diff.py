@@ -110,6 +110,7 @@ def brute_force(old: Sequence[tuple[str, Row]], new: Sequence[tuple[str, Row]], 
 
 @settings(max_examples=150, deadline=None)
 @given(old=TABLES, new=TABLES, config=st.sampled_from(["captions", "else"]))
+@pytest.mark.long
 def test_counts_are_those_of_a_brute_force_comparison(
     old: list[tuple[str, Row]], new: list[tuple[str, Row]], config: str
 ) -> None:

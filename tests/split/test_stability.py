@@ -59,6 +59,7 @@ class TestStableMethod:
             assert fewer.split_of.items() <= everything.split_of.items()
             assert fewer.largest_gap == pytest.approx(everything.largest_gap, abs=0.02)
 
+    @pytest.mark.long
     def test_closer_draw_stays_within_two_points_while_sources_come_and_go(self) -> None:
         clips = thousand_sources()
         order = Random(5).sample(range(1000), 1000)

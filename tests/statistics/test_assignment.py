@@ -91,6 +91,7 @@ def test_what_a_round_adds_to_all_groups_moves_no_difference() -> None:
     assert found[1].error == pytest.approx(found[0].error, rel=1e-9)
 
 
+@pytest.mark.long
 def test_many_small_rounds_do_not_make_intervals_too_short() -> None:
     """A decided system gets three ratings a round; intervals of its pooled mean hold the truth in 95 % of draws."""
     draws = np.random.default_rng(8)

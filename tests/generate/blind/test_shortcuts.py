@@ -96,6 +96,7 @@ def test_fair_set_is_open_to_no_attacker() -> None:
     assert not [attack.name for attack in found.values() if attack.open]
 
 
+@pytest.mark.long
 def test_ensemble_guesses_where_labels_are_drawn() -> None:
     """Nothing of the videos that are tried goes into what is learned, so drawn labels give one half on average."""
     draw = random.Random(2)

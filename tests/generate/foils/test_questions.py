@@ -200,6 +200,7 @@ def test_words_that_are_the_answer_beside_each_other_are_drawn_together() -> Non
     assert len(sets) <= 20
 
 
+@pytest.mark.long
 def test_answer_has_each_rank_of_length_as_often() -> None:
     # The answer is the third of four in length three times out of four.
     draw = random.Random(2)

@@ -28,7 +28,7 @@ class Foils(WholeStage[VideoTexts, FoilPair]):
     """
 
     name = "foils"
-    version = 7
+    version = 8
     output = FoilPair
     id_column = "video_id"
     reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "no_swap", "not_chosen"}) | {
