@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.hub.built import build
 from tests.helpers.needs import library
 from vttdata.cli.main import main
-from vttdata.dataset.comparison import count_parts
+from vttdata.dataset.comparison import count_parts_of_speech
 
 
 def test_figures_count_clips_and_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,7 +62,7 @@ def test_words_are_counted_by_part_of_speech(tmp_path: Path, capsys: pytest.Capt
         rules.add([[{"ORTH": word}]], {"POS": tag, "DEP": "dep", "LEMMA": word})
     rules.add([[{"ORTH": "a"}]], {"POS": "DET", "DEP": "dep", "LEMMA": "a"})
     folder = str(build(tmp_path / "x", ("a dog runs quickly", "Dog is a cat")))
-    assert count_parts(["a dog runs quickly", "Dog is a cat"], pipeline) == {
+    assert count_parts_of_speech(["a dog runs quickly", "Dog is a cat"], pipeline) == {
         "nouns": (3, 2),
         "verbs": (1, 1),
         "adjectives": (0, 0),

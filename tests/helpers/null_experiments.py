@@ -27,7 +27,7 @@ from vttdata.evaluate.pooling import estimate_missed
 from vttdata.evaluate.report import Estimate
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.bootstrap import draw_sources, share_intervals
-from vttdata.statistics.corrected_means import LEAST_RATINGS, compare_rated, correct_means
+from vttdata.statistics.corrected_means import LEAST_RATINGS, correct_means, selection_shift
 from vttdata.statistics.randomisation import randomise_systems
 from vttdata.statistics.scores import ColumnScores, MedianScores, ScoredRows
 
@@ -293,7 +293,7 @@ def judged_tested(rng: np.random.Generator, number: int) -> Outcome:
     one = drawn.groups == 0
     return {
         "p of metric judge": correct_means(*drawn).difference(0, 1).p < 0.05,
-        "p of a judge that knew nothing": compare_rated(
+        "p of a judge that knew nothing": selection_shift(
             drawn.judge[one], ~np.isnan(drawn.people[one]), drawn.sources[one]
         ).p
         < 0.05,

@@ -9,7 +9,7 @@ import scipy.stats
 from tests.helpers.null_experiments import EXPERIMENTS, Judged, needing_video, repeat
 from vttdata.evaluate.conditions import find_needing
 from vttdata.statistics.agreement import fleiss_kappa, krippendorff_alpha, pair_agreement
-from vttdata.statistics.corrected_means import compare_rated
+from vttdata.statistics.corrected_means import selection_shift
 
 TIMES, FEW_TIMES = 150, 50
 RATES = {"hold": (0.93, 0.97), "reject": (0.03, 0.07)}
@@ -73,7 +73,7 @@ def test_judge_that_knows_what_people_rated_is_found() -> None:
     rated, one = ~np.isnan(drawn.people), drawn.groups == 0
     for added, is_found in ((0.0, False), (1.5, True)):
         judge = np.where(rated, drawn.judge, drawn.judge + added)
-        assert (compare_rated(judge[one], rated[one], drawn.sources[one]).p < 1e-6) == is_found
+        assert (selection_shift(judge[one], rated[one], drawn.sources[one]).p < 1e-6) == is_found
 
 
 def test_raters_who_draw_their_ratings_agree_by_chance() -> None:

@@ -45,7 +45,7 @@ def check_availability(
         answered_online,
         availability_section,
         available_protocol,
-        check_files,
+        check_local_availability,
         read_table_of,
         read_videos,
         write_answers,
@@ -59,7 +59,7 @@ def check_availability(
     elif answered_online(read_table_of(out)):
         raise VttdataError(f"{out}: holds answers of sites, which take long to get; choose another folder with --out.")
     else:
-        write_answers(out, {}, list(check_files(known_videos, videos, _today())))
+        write_answers(out, {}, list(check_local_availability(known_videos, videos, _today())))
     known = read_table_of(out)
     date = max((answer.date for answer in known.values()), default=_today())
     protocol = available_protocol(known_videos, known, date)

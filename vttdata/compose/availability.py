@@ -76,7 +76,7 @@ def read_videos(folder: Path) -> DatasetVideos:
     return DatasetVideos(str(manifest.get("name")), str(manifest.get("version")), splits, urls)
 
 
-def check_files(videos: DatasetVideos, place: Path, date: str) -> Iterator[Availability]:
+def check_local_availability(videos: DatasetVideos, place: Path, date: str) -> Iterator[Availability]:
     """Yield each source: available if there is a file named after it, or after every one of its clips.
 
     Args:

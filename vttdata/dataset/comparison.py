@@ -41,7 +41,7 @@ class DatasetFigures(NamedTuple):
     parts: Mapping[str, PartWords]
 
 
-def count_parts(texts: Iterable[str], pipeline: Language) -> dict[str, PartWords]:
+def count_parts_of_speech(texts: Iterable[str], pipeline: Language) -> dict[str, PartWords]:
     """Return the words of each part of speech (`PARTS`) in texts; a pipeline of spaCy tags them."""
     words = dict.fromkeys(PARTS, 0)
     vocabulary: dict[str, set[str]] = {name: set() for name in PARTS}
@@ -69,7 +69,7 @@ def count_parts_of_dataset(folder: Path, pipeline: str) -> dict[str, PartWords]:
         for author, text in captions
         if author == "human"
     )
-    return count_parts(texts, tagger)
+    return count_parts_of_speech(texts, tagger)
 
 
 def comparison_table(compared: Sequence[DatasetFigures]) -> ResultTable:

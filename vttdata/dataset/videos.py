@@ -96,7 +96,7 @@ def write_video_lists(dataset: Path, clips: Mapping[str, Sequence[Path]]) -> Non
             write_whole(dataset / "videos" / split / VIDEO_LIST, "".join(lines.values()))
 
 
-def count_videos(dataset: Path, tables: Mapping[str, Sequence[SplitFiles]]) -> int:
+def count_shipped_videos(dataset: Path, tables: Mapping[str, Sequence[SplitFiles]]) -> int:
     """Return the number of clips whose video is in a dataset, as a file or embedded in a table."""
     files = sum(path.name != VIDEO_LIST for path in (dataset / "videos").glob("*/*"))
     return files + sum(split.rows for split in tables.get("videos", ()))

@@ -1,7 +1,7 @@
 """What the video adds: scores of the same items in several conditions, and differences that are paired by item.
 
 Conditions are those of `vttdata.conditions.CONDITIONS`. The gain over the best single frame is the least of the
-differences to each single frame, see `Estimate.of_least`. Of frames that are equally good one is best by chance, so
+differences to each single frame, see `Estimate.of_minimum`. Of frames that are equally good one is best by chance, so
 that the gain itself is low by some standard error, and its interval is not. In simulations (`benchmarks/null.py`), a
 frame that is chosen on the other sources, or anew in each draw of sources, has intervals that are too short.
 """

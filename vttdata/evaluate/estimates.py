@@ -110,7 +110,7 @@ class Estimator:
         resampled = self._resample({key: found for key, found in rows.items() if len(found.sources)})
         return {
             selection: {
-                name: Estimate.of_least(
+                name: Estimate.of_minimum(
                     [
                         resampled[selection, name, 0].minus(resampled[selection, name, number])
                         for number in range(1, 1 + len(others))

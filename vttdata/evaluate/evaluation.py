@@ -157,7 +157,7 @@ def evaluate(
     if against is not None:
         differences, notes = _compare(Path(against), columns, scores, signature, task, scoring, estimator)
         findings += notes
-    people = task.score_people(scored, scoring) if settings.human else {}
+    people = task.score_human_ceiling(scored, scoring) if settings.human else {}
     estimates = estimator.estimate({key: column for key, column in people.items() if key[1] in columns})
     return Evaluation(
         dataset=items.dataset,

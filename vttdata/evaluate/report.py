@@ -47,7 +47,7 @@ class Estimate(Interval):
         return cls(resampled.score, *resampled.interval(), resampled.rows)
 
     @classmethod
-    def of_least(cls, resampled: Sequence[Resampled]) -> Estimate:
+    def of_minimum(cls, resampled: Sequence[Resampled]) -> Estimate:
         """Return the estimate of the least of several values on the same items, such as the gain over the best of k.
 
         The least of the lower ends holds, whichever value is the least one. Each of the upper ends has a tail of

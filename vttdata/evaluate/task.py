@@ -180,7 +180,7 @@ class EvaluationTask(ABC, Generic[ItemsT]):
         """
         return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
 
-    def score_people(self, scored: Scored, scoring: Scoring[ItemsT]) -> Mapping[tuple[str, str], ScoreColumn]:  # noqa: ARG002
+    def score_human_ceiling(self, scored: Scored, scoring: Scoring[ItemsT]) -> Mapping[tuple[str, str], ScoreColumn]:  # noqa: ARG002
         """Score what people wrote beside the predictions, for the option ``human``.
 
         Returns:

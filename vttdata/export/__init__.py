@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from vttdata.export.formats import export_formats
 
 if TYPE_CHECKING:
-    from vttdata.export.write import Exported, export
+    from vttdata.export.write import ExportResult, export
 
-__all__ = ["Exported", "export", "export_formats"]
+__all__ = ["ExportResult", "export", "export_formats"]
 
 
 def __getattr__(name: str) -> Any:
     """Import the exporter on first use, since listing formats should not wait for pyarrow and pandas."""
-    if name in ("Exported", "export"):
+    if name in ("ExportResult", "export"):
         from vttdata.export import write
 
         return getattr(write, name)

@@ -21,7 +21,7 @@ from vttdata.records import to_row
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportResult:
     """Finished export: its folder, the relative paths of its files, and notes, a sentence each."""
 
     folder: Path
@@ -40,7 +40,7 @@ def export(
     every_caption: bool = False,
     stimuli: Path | None = None,
     warn: Callable[[str], None] | None = None,
-) -> Exported:
+) -> ExportResult:
     """Write a dataset in another format; the same dataset gives the same bytes.
 
     Args:
@@ -92,7 +92,7 @@ def export(
         inputs = {"captions": captions is not None, "stimuli": stimuli is not None}
         write_checksums(partial, {"dataset": reader.name, "version": reader.version, **options, **inputs})
         files = sorted(path.relative_to(partial).as_posix() for path in partial.rglob("*") if path.is_file())
-    return Exported(out, tuple(files), tuple(dict.fromkeys(notes)))
+    return ExportResult(out, tuple(files), tuple(dict.fromkeys(notes)))
 
 
 def withdraw_from_export(folder: Path, dataset: Path, version: str, changes: FileChanges) -> None:

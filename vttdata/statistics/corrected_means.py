@@ -178,7 +178,7 @@ def correct_means(
     return CorrectedMeans([group.mean() for group in made], made)
 
 
-def compare_rated(judge: Floats, rated: Flags, sources: Integers) -> MeanEstimate:
+def selection_shift(judge: Floats, rated: Flags, sources: Integers) -> MeanEstimate:
     """Estimate how much higher a judge scores items that people rated than the others.
 
     It is 0 but for chance where the rated items were drawn at random and the judge did not know which they are, without

@@ -29,7 +29,7 @@ from vttdata.dataset.card.sections import (
 from vttdata.dataset.facts import DatasetFacts
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.statistics import Statistics
-from vttdata.dataset.videos import PREVIEW, count_videos
+from vttdata.dataset.videos import PREVIEW, count_shipped_videos
 from vttdata.records import HDR_TRANSFERS, INTERLACED
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import count_rows, leak_rows, leak_sentence, notes
@@ -53,7 +53,7 @@ def format_card(
     `audits` are those of the splits (``clips``) and of each protocol, if they were audited.
     """
     metadata = facts.metadata
-    shipped = count_videos(folder, tables)
+    shipped = count_shipped_videos(folder, tables)
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
         f"{INCOMPLETE}items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
@@ -267,7 +267,7 @@ def list_limitations(
     sentences += [
         f"In the official files, unchanged here: {meaning} ({count})." for _, meaning, count, _ in metadata.findings
     ]
-    missing = statistics.total.clips - count_videos(folder, tables)
+    missing = statistics.total.clips - count_shipped_videos(folder, tables)
     if missing:
         sentences.append(f"The video files of {missing} of {statistics.total.clips} clips are not included.")
     return [*sentences, *filter(None, [describe_attacks(folder)])]

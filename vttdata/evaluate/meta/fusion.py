@@ -3,7 +3,7 @@
 The regression is that of BERTHA's authors (Lebron et al., LREC 2022). Each set of judgments is predicted by the fit on
 every set of another year, and by the fit on all of them (leave one year out); the gain is that over the single metric
 that agrees best on the tested set, which is chosen with hindsight and so the hardest one to beat. Its interval and test
-are those of a difference to all metrics, see `Estimate.of_least`.
+are those of a difference to all metrics, see `Estimate.of_minimum`.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def _try_fit(name: str, coefficients: Floats, tested: ScoredSet, metrics: Sequen
     fused_draws, sources = correlation_draws(fused, tested), effective_number(np.bincount(tested.sources))
     of_metrics = [correlation_draws(column, tested) for column in tested.scores.T]
     differences = [fused_draws - values for values in of_metrics]
-    gain = Estimate.of_least([Resampled(float(one[0]), one[1:], len(fused), sources) for one in differences])
+    gain = Estimate.of_minimum([Resampled(float(one[0]), one[1:], len(fused), sources) for one in differences])
     p = [correlation_difference_p(fused_draws, values, sources) for values in of_metrics]
     return Transfer(
         name,

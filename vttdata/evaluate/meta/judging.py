@@ -36,9 +36,9 @@ from vttdata.statistics.corrected_means import (
     CorrectedMeans,
     MeanEstimate,
     Target,
-    compare_rated,
     correct_means,
     pool_rounds,
+    selection_shift,
 )
 from vttdata.statistics.correlation import correlate
 from vttdata.statistics.hypothesis_tests import holm
@@ -90,7 +90,7 @@ class SystemResult:
         mean: see `CorrectedMean`.
         places: best and worst place that differences with a corrected p below .05 leave, from 1.
         agreement: of judge and people on the system's captions.
-        shift: by how much the judge scores captions that people rated higher than the others, see `compare_rated`.
+        shift: by how much the judge scores captions that people rated higher than the others, see `selection_shift`.
     """
 
     mean: CorrectedMean
@@ -435,7 +435,7 @@ def _judge_set(rounds: Sequence[_Judged], judge: str, target: Target, next_round
     is_rated = np.array([key in by_people for key in zip(every, videos, strict=True)])
     # Tables of all rounds have the same captions.
     chosen = {name: rows & (every == name) & (round_of == len(rounds) - 1) for name in names}
-    shifts = {name: compare_rated(combined[one], is_rated[one], sources[one]) for name, one in chosen.items()}
+    shifts = {name: selection_shift(combined[one], is_rated[one], sources[one]) for name, one in chosen.items()}
     notes[:0] = _find_shifts(shifts)
     level = level_of_round(len(rounds)) if next_round else _ALPHA
     differences = _differences(names, means)

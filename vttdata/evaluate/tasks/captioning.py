@@ -73,13 +73,13 @@ class CaptioningTask(ExportedTask[ClipItems]):
                 columns |= {name: ScoreColumn(values, every) for name, values in scores.items()}
         if not columns:
             raise VttdataError(" ".join(failed.values()))
-        findings = [*predictions.notes, *describe_captions(predictions.values, items)]
+        findings = [*predictions.notes, *find_caption_problems(predictions.values, items)]
         for metric in scoring.metrics:
             findings += metric.describe(items.references) if metric.name not in failed else []
         settings = {"clean": "yes"} if scoring.clean else {}
         return Scored(columns, predictions.counts, findings, texts, failed, settings)
 
-    def score_people(self, scored: Scored, scoring: Scoring[ClipItems]) -> dict[tuple[str, str], ScoreColumn]:
+    def score_human_ceiling(self, scored: Scored, scoring: Scoring[ClipItems]) -> dict[tuple[str, str], ScoreColumn]:
         """Score human captions against the other captions of their clips, and the system against as many references.
 
         The human captions of each rank are left out in turn; statistics are averaged, so that both have the same number
@@ -134,7 +134,7 @@ def strip_captions(captions: Sequence[str | None]) -> list[str | None]:
     return [caption and caption.removeprefix(prompt).strip() for caption in stripped]
 
 
-def describe_captions(captions: Sequence[str | None], items: ClipItems) -> list[str]:
+def find_caption_problems(captions: Sequence[str | None], items: ClipItems) -> list[str]:
     """Return what is odd about captions: empty, all the same, damaged, not only captions, or copied from references."""
     present = [caption for caption in captions if caption is not None]
     empty = sum(not caption.strip() for caption in present)

@@ -26,13 +26,13 @@ class BlindAttacker:
     Fields:
         learn: returns what scores the options of other choices, learned from examples; raises
             `AttackerUnavailableError` with the reason where it cannot try a set.
-        reads_texts: whether it learns from the texts of other videos, too, where there are any.
+        uses_corpus_texts: whether it learns from the texts of other videos, too, where there are any.
         one_by_one: whether it answers a choice by this choice alone, as a model does that is asked one question; an
             attacker that compares the questions about a video needs the whole file.
     """
 
     learn: Callable[[Examples], Guesser]
-    reads_texts: bool = False
+    uses_corpus_texts: bool = False
     one_by_one: bool = True
 
 
@@ -81,7 +81,7 @@ def by_texts(
         weights = choice_regression(features, examples.choices.starts, examples.right)
         return lambda tried: describe(examples.texts, tried) @ weights
 
-    return BlindAttacker(learn, reads_texts=True)
+    return BlindAttacker(learn, uses_corpus_texts=True)
 
 
 def load_attackers() -> dict[str, BlindAttacker]:

@@ -164,7 +164,7 @@ def audit_shortcuts(
         read += f", texts of {sum(map(len, texts.values())):,} other videos"
     described = _describe_attackers() | dict.fromkeys(judges, "Which text is likelier by this model")
     described[ENSEMBLE] = f"What holds of the other {len(trial.scores) - 1} together"
-    sources = {name: read for name, attacker in attackers.items() if attacker.reads_texts} | {ENSEMBLE: read}
+    sources = {name: read for name, attacker in attackers.items() if attacker.uses_corpus_texts} | {ENSEMBLE: read}
     margins = {
         name: scores[choices.starts + answers] - scores[choices.starts + 1 - answers] for name, scores in scored.items()
     }

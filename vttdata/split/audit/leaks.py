@@ -361,7 +361,7 @@ def notes(audit: Audit) -> list[str]:
     within, unknown = audit.within, audit.unknown
     sentences = audit.leaks["caption"]["sentences"]
     lines = [
-        f"{sentences:,} captions have a text that occurs in several splits; this is reported and no failure.",
+        f"{sentences:,} captions have a text that occurs in several splits; this is reported but is not a failure.",
         f"Inside one split {within['overlap_pairs']:,} pairs of clips overlap in time; "
         f"{within['duplicate_captions']:,} captions repeat another of their clip.",
     ]
