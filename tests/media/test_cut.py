@@ -51,6 +51,7 @@ def assert_in_step(movie: Movie, start: float, end: float, clip: Path) -> None:
 
 @pytest.mark.parametrize("number", range(SPANS_PER_KIND))
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(15)
 def test_random_span_is_cut_to_the_frame_with_sound_in_sync(
     movies: dict[str, Movie], kind: str, number: int, tmp_path: Path
 ) -> None:
