@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 # Containers that hold media and nothing else: no playlist or script format that could name other files or hosts.
 DEMUXERS = (
@@ -54,7 +54,14 @@ def ffmpeg_path() -> str:
 
 @functools.cache
 def ffmpeg_version() -> str:
-    """Return the version that the ffmpeg program states, for provenance."""
-    done = subprocess.run([ffmpeg_path(), "-version"], capture_output=True, text=True, timeout=30, check=False)
+    """Return the version that the ffmpeg program states, for provenance.
+
+    Raises:
+        VttdataError: when the program does not run or states none, and no video could be cut.
+    """
+    with DescribeOSErrors(f"{ffmpeg_path()}: cannot be run"):
+        done = subprocess.run([ffmpeg_path(), "-version"], capture_output=True, text=True, timeout=30, check=False)
     match = re.match(r"ffmpeg version (\S+)", done.stdout)
-    return match.group(1) if match else "unknown"
+    if match is None:
+        raise VttdataError(f"{ffmpeg_path()}: states no version of ffmpeg, so it is not that program or does not work.")
+    return match.group(1)
