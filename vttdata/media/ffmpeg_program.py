@@ -13,7 +13,7 @@ from vttdata.errors import DescribeOSErrors, VttdataError
 
 # Containers that hold media and nothing else: no playlist or script format that could name other files or hosts.
 DEMUXERS = (
-    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,flv,live_flv,mpegts,mpeg,mpegvideo,asf,ogg,mxf,rm,gif,ivf,nut,"
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,flv,live_flv,mpegts,mpeg,mpegvideo,asf,ogg,mxf,rm,gif,apng,ivf,nut,"
     "h264,hevc,m4v,dv,wtv,vob,obu,av1,yuv4mpegpipe,swf,nsv,vc1,dirac"
 )
 
