@@ -37,7 +37,7 @@ class Double(Stage[Number, Number]):
     def seconds_limit(self, item: Number) -> float:
         return 1.0
 
-    def process(self, item: Number) -> Iterator[Outcome[Number]]:
+    def process(self, item: Number) -> Iterator[Outcome[Number]]:  # noqa: C901
         with (self.marks / item.source_id).open("a") as stream:
             stream.write("x")
         match item.source_id.partition("-")[0]:
