@@ -343,9 +343,9 @@ def _recipe_names() -> Iterable[str]:
 
 def known_datasets() -> Iterable[str]:
     """Return the names of the datasets on this machine."""
-    from vttdata.load.local_builds import local_builds
+    from vttdata.load.local_builds import BuildRegistry
 
-    return (build.name for build in local_builds() if build.dataset is not None)
+    return (build.name for build in BuildRegistry().builds() if build.dataset is not None)
 
 
 def _first_argument(ctx: click.Context, name: str) -> str:
@@ -364,12 +364,13 @@ class DatasetParts(ParamType):
         from vttdata.dataset.front_matter import read_layout
         from vttdata.dataset.rows import is_protocol
         from vttdata.errors import VttdataError
-        from vttdata.load.local_builds import builds_named, dataset_in
+        from vttdata.load.local_builds import BuildRegistry, dataset_in
 
         reference = _first_argument(ctx, "dataset")
         files: dict[str, Any] = {"clips": dict.fromkeys(("train", "validation", "test"))}
         with contextlib.suppress(VttdataError, OSError):
-            folder = dataset_in(Path(reference)) or next((build.dataset for build in builds_named(reference)), None)
+            builds = BuildRegistry().builds(reference)
+            folder = dataset_in(Path(reference)) or next((build.dataset for build in builds), None)
             if reference and folder is not None:
                 files = read_layout(folder, None, check_rows=False).files
         splits = dict.fromkeys(split for by_split in files.values() for split in by_split)

@@ -12,7 +12,7 @@ import huggingface_hub
 
 from vttdata.dataset.tombstones import WITHDRAWN, Tombstones, read_tombstones
 from vttdata.errors import VttdataError, VttdataWarning
-from vttdata.load.local_builds import builds_named
+from vttdata.load.local_builds import BuildRegistry
 
 _EXAMPLES = 5
 
@@ -43,7 +43,7 @@ def warn_of_withdrawn_rows(loaded: Any, repo_id: str, *, token: bool | str | Non
 
 
 def _newer_tombstones(repo_id: str, token: bool | str | None) -> Iterator[Tombstones]:
-    for build in builds_named(repo_id):
+    for build in BuildRegistry().builds(repo_id):
         if build.dataset is not None:
             with contextlib.suppress(VttdataError):
                 yield read_tombstones(build.dataset)
