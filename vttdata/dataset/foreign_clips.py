@@ -6,7 +6,6 @@ the Hub reads them. A folder with videos and no table is a dataset too: each fil
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ import pyarrow.compute as pc
 from vttdata.dataset.foreign_tables import SUFFIXES, list_tables, stream_table
 from vttdata.dataset.front_matter import read_front_matter
 from vttdata.errors import VttdataError
+from vttdata.files.reading import file_sha256
 from vttdata.files.tables import fold_name, parse_seconds
 from vttdata.ids import VIDEO_EXTENSIONS, fold_id
 from vttdata.split.audit.clip_table import Integers
@@ -204,8 +204,7 @@ def _checksums(names: Sequence[str | None], table: pa.Table, root: Path) -> pa.A
     digests: dict[Path | None, str] = {}
     for files in by_size.values():
         for file in files if len(files) > 1 else ():
-            with file.open("rb") as stream:
-                digests[file] = hashlib.file_digest(stream, "sha256").hexdigest()
+            digests[file] = file_sha256(file)
     return pa.array([digests.get(file) for file in file_of], _TEXT)
 
 

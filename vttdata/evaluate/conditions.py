@@ -504,15 +504,11 @@ def _flags(column: ScoreColumn, items: Items) -> Flags:
 
 def _restrict(column: ScoreColumn, kept: Flags) -> ScoreColumn:
     """Return the rows of a column whose items are flagged."""
-    rows, scores = kept[column.items], _means(column)
+    rows, scores = kept[column.items], column.scores
+    assert isinstance(scores, ColumnScores)
     queries = None if column.queries is None else [name for name, row in zip(column.queries, rows, strict=True) if row]
     chosen = ColumnScores(scores.items[rows], scores.statistics[rows], scores.formula)
     return dataclasses.replace(column, scores=chosen, items=column.items[rows], queries=queries)
-
-
-def _means(column: ScoreColumn) -> ColumnScores:
-    assert isinstance(column.scores, ColumnScores)
-    return column.scores
 
 
 def _whole(columns: Columns, condition: str) -> str:

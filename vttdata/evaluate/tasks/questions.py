@@ -326,7 +326,7 @@ def _score_groups(right: Floats, blind: Floats, items: QuestionItems) -> dict[st
 
     columns = {
         "group-accuracy": column(right[indices].min() == 1 for indices in groups),
-        "group-prefix": column(_prefix(right[indices]) / len(indices) for indices in groups),
+        "group-prefix": column(np.cumprod(right[indices] == 1).mean() for indices in groups),
     }
     tried = [indices for indices in groups if np.isfinite(blind[indices]).all()]
     if tried:
@@ -341,11 +341,6 @@ def _score_groups(right: Floats, blind: Floats, items: QuestionItems) -> dict[st
         of_type = ([index for index in indices if types[index] == name] for indices in groups)
         columns[f"group-accuracy/{name}"] = column(right[indices].min() == 1 for indices in of_type)
     return columns
-
-
-def _prefix(right: Floats) -> int:
-    """Return the number of right answers before the first that is not."""
-    return int(np.cumprod(right == 1).sum())
 
 
 def score_permuted(answers: Sequence[Answer | None], scoring: Scoring[QuestionItems]) -> dict[str, ScoreColumn]:
