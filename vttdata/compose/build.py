@@ -261,10 +261,7 @@ def _load(
         secrets = loaded.recipe.secrets & set(stored if isinstance(stored, list) else ())
         if missing := sorted(secrets.difference(given_secrets(loaded.recipe))):
             note(f"{', '.join(missing)}: was given to the earlier build and is never stored; --set gives it again.")
-        folder = source.folder
-    else:
-        folder = builds_folder() / loaded.recipe.name
-    folder = folder if request.out is None else Path(request.out)
+    folder = request.folder() or builds_folder() / loaded.recipe.name
     collected = loaded.recipe.public().get("collect", {}).get("folder")
     if collected is not None and folder.resolve().is_relative_to(Path(collected).resolve()):
         raise VttdataError(

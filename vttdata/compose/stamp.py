@@ -21,7 +21,7 @@ from pathlib import Path
 
 from vttdata.files.output_file import write_whole
 from vttdata.files.strict_yaml import read_yaml
-from vttdata.ids import digest
+from vttdata.ids import digest, is_dataset_name
 from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import STAMP, LocalBuild, builds_folder, read_account
 from vttdata.plugins import PLUGINS_VARIABLE
@@ -60,7 +60,7 @@ class Request:
             return self.recipe.folder
         named = [text.partition("=")[2] for text in self.settings if text.startswith("name=")]
         name = named[-1] if named else read_yaml(self.recipe.file).get("name")
-        return builds_folder() / name if isinstance(name, str) else None
+        return builds_folder() / name if isinstance(name, str) and is_dataset_name(name) else None
 
 
 @dataclass(frozen=True, slots=True)

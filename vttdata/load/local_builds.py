@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,12 +101,18 @@ class BuildRegistry:
         """Return all builds, or those of a name: those in `home` by name, then those elsewhere, the newest first.
 
         The first one is that for which its name stands. A name without its owner is that of builds of any owner.
+
+        Raises:
+            VttdataError: If builds of several owners have the name.
         """
         folders = [self.home / name] if name and "/" in name else sorted(self.home.glob("*/*"))
-        names = ["/".join(folder.parts[-2:]) for folder in folders]
-        at_home = (build_in(self.home / known, known) for known in names if is_dataset_name(known))
+        known = ["/".join(folder.parts[-2:]) for folder in folders]
+        at_home = (build_in(self.home / name, name) for name in known if is_dataset_name(name))
         builds = [*filter(None, at_home), *(build for build in self._entries() if isinstance(build, LocalBuild))]
-        return [build for build in builds if name in (None, build.name, build.name.partition("/")[2])]
+        builds = [build for build in builds if name in (None, build.name, build.name.partition("/")[2])]
+        if name is not None and len(names := {build.name for build in builds}) > 1:
+            raise VttdataError(f"'{name}' may be {' or '.join(sorted(names))}; write which.")
+        return builds
 
     def missing(self) -> list[MissingBuild]:
         """Return the builds that were added and are gone."""
@@ -116,14 +122,12 @@ class BuildRegistry:
         """Return a build by its folder or by its name; None if there is none, or only a dataset without its build.
 
         Raises:
-            VttdataError: If several owners have builds of the name.
+            VttdataError: As `builds`.
         """
         if read_account(folder := Path(reference)) is not None:
             self.add_if_unknown(folder)
             return build_in(folder)
-        builds = [build for build in self.builds(reference) if read_account(build.folder) is not None]
-        check_unambiguous(reference, builds)
-        return next(iter(builds), None)
+        return next((build for build in self.builds(reference) if read_account(build.folder) is not None), None)
 
     def add(self, name: str, folder: Path) -> None:
         """Make a build or dataset folder known by its name ``owner/name``, and forget those of this name that are gone.
@@ -174,17 +178,6 @@ class BuildRegistry:
             if folder.is_absolute() and folder != self.home / name:
                 build = build_in(folder)
                 yield build if build is not None and build.name == name else MissingBuild(name, folder, path)
-
-
-def check_unambiguous(name: str, builds: Iterable[LocalBuild]) -> None:
-    """Check that the builds of a name without its owner have one owner.
-
-    Raises:
-        VttdataError: If they have several.
-    """
-    names = {build.name for build in builds}
-    if len(names) > 1:
-        raise VttdataError(f"'{name}' may be {' or '.join(sorted(names))}; write which.")
 
 
 def read_account(folder: Path) -> dict[str, Any] | None:

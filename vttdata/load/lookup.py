@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.files.remote import is_remote
 from vttdata.ids import is_dataset_name
-from vttdata.load.local_builds import BuildRegistry, LocalBuild, build_in, check_unambiguous
+from vttdata.load.local_builds import BuildRegistry, LocalBuild, build_in
 from vttdata.load.not_found import explain_bare_name, explain_not_found
 from vttdata.load.origins import build_now, can_build
 from vttdata.recipe import packaged
@@ -140,7 +140,6 @@ def find_local(reference: str, revision: object) -> Path | None:
 
     requested = version_in(revision)
     builds = [] if "/" not in reference and Path(reference).exists() else BuildRegistry().builds(reference)
-    check_unambiguous(reference, builds)
     for build in builds:
         if build.dataset is not None and (revision is None or requested == read_version(build.dataset)):
             return _warn_if_unfinished(build, build.dataset)
