@@ -127,6 +127,7 @@ def test_machine_without_network_is_told_what_is_missing_and_where_to_put_it(
         (["diff", "lab/tiny", "lab/tiny"], "No row differs"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_every_command_builds_what_is_not_there_yet(
     server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], printed: str
 ) -> None:
