@@ -25,6 +25,13 @@ _YOUTUBE = re.compile(
 
 _CHOSEN_CLIP = re.compile(r"'?(.+)_([0-9]{7,10})_([0-9]{7,10})", re.ASCII)
 
+# Words, without punctuation, that tables have where no id is known, and errors of spreadsheets.
+_NO_ID = re.compile(
+    "(null|none|nil|nan|nat|na|unk|unknown|undefined|unspecified|notspecified|missing|notfound|notapplicable"
+    "|notavailable|tbd|empty|blank|(deleted|removed|private|unavailable)(video)?|noid|nourl|novideo|x{3,})?"
+)
+_SPREADSHEET_ERROR = re.compile(r"#(?:n/a|ref!|value!|name\?|null!|num!|div/0!|spill!|error!)")
+
 # Ids become file names, which have 255 bytes at most.
 MAX_ID_LENGTH = 160
 
@@ -80,6 +87,12 @@ def fold_id(text: str) -> str:
     folded = plain.strip().removeprefix("'").casefold().strip()
     stem, dot, extension = folded.rpartition(".")
     return stem if stem and dot + extension in VIDEO_EXTENSIONS else folded
+
+
+def is_placeholder(folded: str) -> bool:
+    """Return whether a text, as `fold_id` folds it, stands for an id that is not known, such as ``n/a`` or ``-``."""
+    is_word = len(folded) < 20 and _NO_ID.fullmatch(re.sub(r"[\W_]+", "", folded)) is not None
+    return folded in ("-1", r"\n") or is_word or _SPREADSHEET_ERROR.fullmatch(folded) is not None
 
 
 def clip_id(source_id: str, start: float, end: float) -> str:

@@ -326,6 +326,10 @@ class TestMirror:
     def test_that_is_no_folder_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(VttdataError, match="VTTDATA_MIRROR"):
             DownloadStore(tmp_path, mirror=str(tmp_path / "nowhere"))
+        for mirror in ("me:SECRET@a.org/x", "https://me:SEC/RET@a.org/x"):
+            with pytest.raises(VttdataError, match="VTTDATA_MIRROR") as caught:
+                DownloadStore(tmp_path, mirror=mirror)
+            assert "SEC" not in str(caught.value)
 
 
 @pytest.mark.parametrize("variable", ["VTTDATA_OFFLINE", "HF_HUB_OFFLINE"])

@@ -82,7 +82,8 @@ def disguise_url(draw: random.Random, video: str) -> str:
         "//www.youtube-nocookie.com/embed/{}", "https://youtube.com/shorts/{}?si=abcDEF", "HTTPS://WWW.YOUTUBE.COM/watch?v={}#t=3",
         "https://music.youtube.com/watch?v={}&list=RDAMVM", "https://www.youtube.com/live/{}", "https://www.youtube.com/v/{}?version=3",
         " https://www.youtube.com/watch?v={} ", "https://i.ytimg.com/vi/{}/hqdefault.jpg", "https://www.youtube.com/watch?v={}&amp;t=3s",
-        "https://web.archive.org/web/20160101000000/https://www.youtube.com/watch?v={}",
+        "https://web.archive.org/web/20160101000000/https://www.youtube.com/watch?v={}", "https://i.ytimg.com/vi_webp/{}/0.webp",
+        "http://youtube.com./watch?v={}", "https://www.youtube.com/user/x#p/u/1/{}", "https://web.archive.org/https://youtu.be/{}",
     )  # fmt: skip
     return draw.choice(forms).format(video)
 
@@ -111,6 +112,12 @@ def _disguised_id(f: Foreign) -> None:
     b["id"] = disguise_id(f.draw, a["id"])
 
 
+def _lost_zeros(f: Foreign) -> None:
+    a, b = f.pair()
+    key, number = f.draw.choice(["id", "source"]), f.draw.randrange(100, 10_000)
+    a[key], b[key] = f.draw.sample([f"{number:07d}", f"{number}{f.draw.choice(['', '.0', '.mp4'])}"], 2)
+
+
 def _same_source(f: Foreign) -> None:
     a, b = f.pair()
     b["source"] = a["source"]
@@ -137,6 +144,8 @@ def _other_address(f: Foreign) -> None:
             (f"https://vimeo.com/{number}", f"https://player.vimeo.com/video/{number}?h=1"),
             (f"https://www.dailymotion.com/video/x{number:x}_title", f"https://dai.ly/x{number:x}"),
             (f"https://a.org/v/{number}.mp4?a=1&b=2", f"http://www.a.org/v/{number}.mp4?b=2&a=1&utm_source=x#t"),
+            (f"https://player.bilibili.com/player.html?aid={number}", f"https://b23.tv/av{number}?vd_source=1"),
+            (f"https://twitch.tv/videos/{number}?msclkid=1", f"https://player.twitch.tv/?video=v{number}"),
             (f"https://a.org/v/{number}?Expires=12&Signature=ab", f"https://a.org/v/{number}/"),
         ]
     )
@@ -200,6 +209,7 @@ def _chain(f: Foreign) -> None:
 LEAKS: dict[str, tuple[frozenset[str], Callable[[Foreign], None]]] = {
     "same id": (frozenset({"id"}), _same_id),
     "disguised id": (frozenset({"id"}), _disguised_id),
+    "zeros lost before a number": (frozenset({"id", "source"}), _lost_zeros),
     "same source": (frozenset({"source"}), _same_source),
     "disguised source": (frozenset({"source"}), _disguised_source),
     "same address": (frozenset({"url"}), _same_address),
@@ -227,8 +237,15 @@ HARMLESS = (
 )
 
 
+def _placeholders(draw: random.Random, page: str) -> Row:
+    empty = draw.choice(["", "unknown", "N/A", "null", "None", "-", "0", "#NAME?", "\\N", "Not available"])
+    url = draw.choice(["", page]) + empty
+    return {"source": empty, "url": url, "sha": "0" * 64, "source_sha": empty, "phash": "0" * 32, "copy_of": empty}
+
+
 def add_harmless(f: Foreign, kind: str, seen: frozenset[str]) -> None:
     """Add what looks shared and is none: numbers of rows, placeholders, the page of the dataset, common captions."""
+    page = f.draw.choice(["https://a.org/v/", "https://a.org/get?id=", "https://www.youtube.com/watch?v="])
     for rows in f.splits.values():
         for number, row in enumerate(rows):
             if kind == "row numbers" and "id" in seen:
@@ -236,8 +253,7 @@ def add_harmless(f: Foreign, kind: str, seen: frozenset[str]) -> None:
             elif kind == "folders":
                 row["id"] = f"{row['source'] or 'x'}/{row['id']}.mp4"
             elif kind == "placeholders":
-                empty = f.draw.choice(["", "unknown", "N/A", "null", "None", "-"])
-                row |= {"url": empty, "sha": "0" * 64, "source_sha": empty, "phash": "0" * 32, "copy_of": empty}
+                row.update(_placeholders(f.draw, page) if number % 2 else {"url": f"{page}{row['source']}"})
             elif kind == "one page for all" and "source" in seen:
                 row["url"] = "https://github.com/lab/dataset"
             elif kind == "bare hosts":

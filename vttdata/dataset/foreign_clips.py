@@ -23,7 +23,7 @@ from vttdata.files.reading import file_sha256
 from vttdata.files.tables import fold_name, parse_seconds
 from vttdata.ids import VIDEO_EXTENSIONS, fold_id
 from vttdata.split.audit.clip_table import Integers
-from vttdata.split.audit.evidence import COLUMNS
+from vttdata.split.audit.evidence import COLUMNS, find_placeholders
 
 # Names of splits in those of files and folders, as `datasets` knows them.
 _SPLIT_WORDS = {
@@ -84,7 +84,7 @@ def read_foreign_clips(path: Path, columns: Mapping[str, str]) -> ForeignClips:
             tables.append(_as_evidence(batch, file_split, file.parent))
     if not tables:
         raise VttdataError(f"{path}: has no clips.")
-    table = pa.concat_tables(tables, promote_options="default")
+    table = _without_placeholders(pa.concat_tables(tables, promote_options="default"))
     stated = table.column("split").to_pylist()
     listed = () if has_column else filter(None, splits)
     number_of = {name: number for number, name in enumerate(dict.fromkeys([*listed, *stated]))}
@@ -155,6 +155,19 @@ def _as_evidence(batch: pa.Table, split: str | None, folder: Path) -> pa.Table:
         values["split"] = pa.array([split] * len(batch), _TEXT)
     files = pc.binary_join_element_wise(pa.scalar(f"{folder}/", _TEXT), values["video_id"], pa.scalar("", _TEXT))
     return pa.table({**values, "file": files})
+
+
+def _without_placeholders(table: pa.Table) -> pa.Table:
+    """Return a table without ids that stand for none, which would make one clip of many."""
+    for name in ("video_id", "source_id"):
+        column = table.column(name)
+        placeholders = find_placeholders(column.unique().drop_null().to_pylist())
+        if placeholders:
+            is_one = pc.is_in(column, value_set=pa.array([*placeholders], _TEXT))
+            table = table.set_column(
+                table.schema.get_field_index(name), name, pc.if_else(is_one, pa.scalar(None, _TEXT), column)
+            )
+    return table
 
 
 def _add_derived(table: pa.Table, split: Integers, root: Path) -> pa.Table:

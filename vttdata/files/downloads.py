@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from vttdata.errors import VttdataError, halt_on_disk_errors
-from vttdata.files.addresses import hide_secrets
+from vttdata.files.addresses import hide_secrets, without_secrets
 from vttdata.files.file_lock import wait_for_lock
 from vttdata.files.reading import file_sha256
 from vttdata.public_hosts import check_host, hosts_of, resolve
@@ -165,8 +165,11 @@ class DownloadStore:
         self._unreachable: set[str] = set()
         self._mirror_folder = None if not self.mirror or "://" in self.mirror else Path(self.mirror).expanduser()
         if self._mirror_folder is not None and not self._mirror_folder.is_dir():
+            name = hide_secrets(self.mirror)[:200]
+            raise VttdataError(f"{MIRROR_VARIABLE}: '{name}' is neither an existing folder nor an address.")
+        if "://" in self.mirror and "://" not in without_secrets(self.mirror):
             raise VttdataError(
-                f"{MIRROR_VARIABLE}: '{self.mirror[:200]}' is neither an existing folder nor an address."
+                f"{MIRROR_VARIABLE}: the address has no host; write '/' and '@' in a password as %2F and %40."
             )
 
     def find(self, file: OriginFile) -> Path | None:

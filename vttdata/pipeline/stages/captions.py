@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
+from vttdata.files.addresses import hide_secrets
 from vttdata.generate import DegradeSettings, Donors, degrade_captions
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, WholeStage
 from vttdata.records import Caption, Clip, Degraded, Source
@@ -61,7 +62,7 @@ def group_raw_captions(
     raws = read_caption_table(file, settings.columns)
     by_clip, unmatched = match_captions(raws, clips, sources, copies, losses, settings.follow)
     if unmatched and not any(by_clip.values()):
-        first = unmatched[0].detail
+        first = hide_secrets(unmatched[0].detail)
         example = next(iter(by_clip), None)
         known_ids = f"the clips are called like '{example}'" if example else "the build has no clip"
         raise VttdataError(f"{file}: none of its {len(unmatched)} captions fits a clip ({first}); {known_ids}.")
@@ -79,8 +80,9 @@ def group_raw_captions(
         yield RawClipCaptions(video_id, tuple(telling))
     yield from rejected
     for caption in unmatched:
-        raw = caption.raw
-        yield RawClipCaptions(raw.video_id or raw.source or "", (raw,), caption.reason, caption.detail)
+        # A caption may name its video by an address.
+        name = hide_secrets(caption.raw.video_id or caption.raw.source or "")
+        yield RawClipCaptions(name, (caption.raw,), caption.reason, hide_secrets(caption.detail))
 
 
 def caption_key(text: str) -> str:
