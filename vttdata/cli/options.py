@@ -27,6 +27,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from vttdata.cli.exit_codes import BAD_INPUT
+from vttdata.ids import is_split_name
 
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
@@ -427,13 +428,15 @@ POSITIVE = WholeNumber(1, 2**31 - 1)
 
 
 class SplitWithFile(DatasetParts):
-    """Name of a split, or ``NAME=FILE`` with a file of the ids in it."""
+    """Name of a split, ``NAME=FILE`` with a file of the ids in it, or a file of splits, which has no name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path | None]:
         """Split the name from the file."""
         name, equals, file = str(value).partition("=")
         if not name or (equals and not file):
             self.fail(f"'{value}' is not NAME or NAME=FILE, such as test or test=ids.csv.", param, ctx)
+        if not equals and not is_split_name(name):
+            name, file = "", name
         return name, Path(os.path.expanduser(file)) if file else None
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
