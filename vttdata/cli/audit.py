@@ -267,15 +267,16 @@ class _Audited(NamedTuple):
 def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     """Audit the splits of a dataset."""
     from vttdata.dataset.leak_audit import clips_of_dataset
-    from vttdata.dataset.manifest import read_dataset_manifest
+    from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
     from vttdata.load.lookup import find_dataset
 
     folder = find_dataset(dataset)
     clips = clips_of_dataset(folder, _expand(selection.splits) or None, config=selection.config)
-    manifest = read_dataset_manifest(folder)
+    # Datasets that others wrote have none.
+    manifest = read_dataset_manifest(folder) if (folder / MANIFEST).exists() else {}
     options = "".join(f" --split {f'{name}={file}'.strip('=') if file else name}" for name, file in selection.splits)
     options += f" --config {selection.config}" if selection.config != "clips" else ""
-    name, version = str(manifest.get("name")), str(manifest.get("version"))
+    name, version = str(manifest.get("name", folder.name)), manifest.get("version")
     return _report_clips(clips, _Audited(dataset, folder, name, version, selection.is_part, options), output)
 
 
