@@ -6,8 +6,10 @@ import gc
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,7 +41,7 @@ START_MODULE = vttdata.subprocesses.start_module
 SIMULATED = os.environ.get("VTTDATA_SIMULATE", "")
 if SIMULATED and vttdata.subprocesses.sys.platform != SIMULATED:  # type: ignore[attr-defined]
     sys.exit("With VTTDATA_SIMULATE, PYTHONPATH must begin with tests/helpers/simulated.")
-MARKERS_BY_FIXTURE = {"shared": "real_data", "browser": "browser"}
+MARKERS_BY_FIXTURE = {"shared": "real_data", "chromium": "browser"}
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -55,6 +57,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(f"needs what {SIMULATED} lacks"))
         for fixture in MARKERS_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKERS_BY_FIXTURE[fixture])
+    leave_cases_to_experiments(items)
+
+
+def leave_cases_to_experiments(items: list[pytest.Item]) -> None:
+    """Mark as long what the sample of a test leaves out, which the environment variable VTTDATA_SEED draws anew."""
+    cases = defaultdict(list)
+    for item in items:
+        if mark := item.get_closest_marker("sampled"):
+            cases[item.nodeid.partition("[")[0], mark.args[0]].append(item)
+    for (name, number), of_test in cases.items():
+        drawn = Random(f"{os.environ.get('VTTDATA_SEED')} {name}").sample(of_test, min(number, len(of_test)))
+        for item in of_test:
+            if item not in drawn:
+                item.add_marker("long")
 
 
 def pytest_collection_finish() -> None:
@@ -121,7 +137,7 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     """Start Chromium headless, with its network log enabled."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -136,3 +152,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     chrome.set_page_load_timeout(60)
     yield chrome
     chrome.quit()
+
+
+@pytest.fixture
+def browser(chromium: WebDriver) -> Iterator[WebDriver]:
+    """Return Chromium, which shows an empty page after a test: a page costs time as long as it is shown."""
+    yield chromium
+    chromium.get("about:blank")

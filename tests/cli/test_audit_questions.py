@@ -90,6 +90,7 @@ def test_random_questions_are_not_answered(tmp_path: Path, capsys: pytest.Captur
         (edited, {}, "odd-one-out"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_shortcut_is_found_by_its_attacker(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], make: Make, layout: dict[str, Any], attacker: str
 ) -> None:

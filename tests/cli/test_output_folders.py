@@ -152,6 +152,7 @@ TAKES = {
         *((name, "the name") for name, (folder, _) in TAKES.items() if folder == "out"),
     ],
 )
+@pytest.mark.sampled(5)
 def test_folder_of_somebody_else_is_refused_by_every_command_and_stays_as_it_is(
     name: str, holds: str, street: Path, tmp_path: Path, capsys: Capture
 ) -> None:

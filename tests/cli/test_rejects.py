@@ -15,7 +15,7 @@ from tests.helpers.builds import LOOSE, film
 from tests.helpers.builds import build as run_build
 from tests.helpers.builds import vttdata as run
 from vttdata.cli.main import main
-from vttdata.load.local_builds import register_build
+from vttdata.load.local_builds import BuildRegistry
 
 SETTINGS = ["name=me/street", *LOOSE, "filter.min_seconds=3", "max_failed=1.0"]
 
@@ -173,7 +173,7 @@ def test_name_of_several_builds_is_asked_about(tmp_path: Path, capsys: pytest.Ca
     for name in ("me/road", "you/road"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "build.json").write_text(json.dumps({"recipe": name}))
-        register_build(name, tmp_path / name)
+        BuildRegistry().add(name, tmp_path / name)
     assert main(["rejects", "road"]) == 2
     assert capsys.readouterr().err == "vttdata: 'road' may be me/road or you/road; write which.\n"
 

@@ -80,14 +80,25 @@ def assert_equal(scores: Mapping[str, float], expected: Mapping[str, float], col
         assert math.isclose(value, expected[column], rel_tol=0, abs_tol=1e-12), (name, value, expected[column])
 
 
+@pytest.fixture(scope="session")
+def inspect() -> Client:
+    return client("inspect-ai", "inspect")
+
+
+@pytest.fixture(scope="session")
+def lmms() -> Client:
+    return client("lmms-eval", "lmms-eval")
+
+
 def environment(videos: Path) -> dict[str, str]:
     """Return the variables of a harness that finds the checkout's package and the videos."""
     return {"PYTHONPATH": f"{ROOT}{os.pathsep}{PROGRAMS}", "VTTDATA_VIDEOS": str(videos)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_inspect_ai_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str) -> None:
-    inspect = client("inspect-ai", "inspect")
+def test_inspect_ai_scores_as_evaluate_does(
+    inspect: Client, sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str
+) -> None:
     export(sets[kind], "inspect-ai", tmp_path / "x", split="test")
     options = ["eval", "task.py", "--model", "dummy/model", "--log-dir", str(tmp_path / "logs"), "--display", "none"]
     printed = inspect.call(str(PROGRAMS / "inspect_task.py"), *options, cwd=tmp_path / "x", **environment(videos[kind]))
@@ -112,8 +123,9 @@ COCO: Mapping[str, str] = {"Bleu_4": "bleu4", "ROUGE_L": "rouge-l", "CIDEr": "ci
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lmms_eval_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str) -> None:
-    lmms = client("lmms-eval", "lmms-eval")
+def test_lmms_eval_scores_as_evaluate_does(
+    lmms: Client, sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str
+) -> None:
     export(sets[kind], "lmms-eval", tmp_path / "x", split="test")
     (task,) = (path.stem for path in (tmp_path / "x").glob("*.yaml"))
     options = ["--include_path", str(tmp_path / "x"), "--tasks", task, "--model", "dummy", "--batch_size", "1"]
@@ -130,8 +142,9 @@ def test_lmms_eval_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_vlmevalkit_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str) -> None:
-    kit = vlmevalkit()
+def test_vlmevalkit_scores_as_evaluate_does(
+    kit: Client, sets: Sets, videos: Mapping[str, Path], tmp_path: Path, kind: str
+) -> None:
     export(sets[kind], "vlmevalkit", tmp_path / "x", split="test")
     options = ["--model", "Dummy", "--work-dir", str(tmp_path / "outputs")]
     variables = environment(videos[kind]) | {"LMUData": str(tmp_path / "data")}
@@ -146,7 +159,8 @@ def test_vlmevalkit_scores_as_evaluate_does(sets: Sets, videos: Mapping[str, Pat
     kit.showed("python FOLDER/run.py --model MODEL", describe(kind, expected))
 
 
-def vlmevalkit() -> Client:
+@pytest.fixture(scope="session")
+def kit() -> Client:
     """Return the environment of VLMEvalKit, whose checkout ``VTTDATA_VLMEVALKIT`` names, or skip the test."""
     checkout = os.environ.get("VTTDATA_VLMEVALKIT")
     if checkout is None:

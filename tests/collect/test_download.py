@@ -95,6 +95,7 @@ def test_refused_requests_are_not_retried(
 
 
 @pytest.mark.parametrize(("path", "reason", "retry"), FAILURES)
+@pytest.mark.sampled(4)
 def test_each_failure_has_its_reason(server: FileServer, tmp_path: Path, path: str, reason: str, retry: bool) -> None:
     settings = quick(socket_timeout_seconds=1.0) if path == "/stall.mp4" else quick()
     error = failing(server.url(path), tmp_path, settings)

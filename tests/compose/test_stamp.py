@@ -90,6 +90,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.sampled(6)
 def test_every_change_is_seen(change: str, stamped: Path) -> None:
     CHANGES[change](stamped)
     assert not again(stamped)

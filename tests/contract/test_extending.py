@@ -223,6 +223,7 @@ def test_executor_gives_the_same_data_files(workplace: Workplace, output: dict[s
     ],
 )
 @pytest.mark.parametrize("mistake", ["def broken(:\n", "raise RuntimeError('not today')\n", "x = 1 / 0\n"])
+@pytest.mark.sampled(7)
 def test_mistake_is_one_sentence_with_file_and_line(
     workplace: Workplace, output: dict[str, str], file: str, command: str, mistake: str
 ) -> None:

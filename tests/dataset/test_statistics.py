@@ -59,6 +59,7 @@ def test_file_pattern_outside_the_dataset_is_refused(material: Material, tmp_pat
         compute_statistics(tmp_path / "d")
 
 
+@pytest.mark.long
 def test_msrvtt_counts_as_its_official_release_does(shared: Path, tmp_path: Path) -> None:
     videos, sentences = [], []
     for archive in ("train_val_annotation.zip", "test_videodatainfo.json.zip"):

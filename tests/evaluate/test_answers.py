@@ -87,6 +87,7 @@ def test_tempcompass_scores_are_the_published_ones(shared: Path, model: str) -> 
 
 
 @pytest.mark.parametrize("notation", ["index", "number", "letter", "text", "line", "mixed"])
+@pytest.mark.sampled(2)
 def test_nextqa_answers_are_the_same_in_every_notation(shared: Path, tmp_path: Path, notation: str) -> None:
     questions = list(asked_of(builders.nextqa.read(shared / "data" / "questions" / "nextqa")).values())
     draw = random.Random(1)

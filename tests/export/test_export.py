@@ -151,6 +151,7 @@ def _edit(dataset: Path, pattern: str, column: str, values: list[Any]) -> None:
 
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("video_id", ["../../etc/passwd", "a/b", "", None])
+@pytest.mark.sampled(8)
 def test_id_that_is_a_path_is_rejected(dataset: Path, tmp_path: Path, name: str, video_id: str | None) -> None:
     _edit(dataset, "clips/test-*.parquet", "video_id", ["video11", video_id, "video13"])
     with pytest.raises(VttdataError, match="'video_id' of row 2 is null" if video_id is None else "is not a usable id"):

@@ -66,6 +66,7 @@ def test_repeated_clips_stay_repeated(write: Write, tmp_path: Path) -> None:
     assert truth["images"] == [{"id": "video7"}, {"id": "video8"}]
 
 
+@pytest.mark.long
 def test_official_files_survive_a_round_trip(shared: Path, tmp_path: Path) -> None:
     """Compare all values of `videos`, in order, and of `sentences` of every fifth video, whose order differs."""
     read = read_msrvtt(shared / "data/msrvtt")

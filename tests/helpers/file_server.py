@@ -143,6 +143,7 @@ def stalled_after(count: int) -> Answer:
         handler.wfile.write(data[:count])
         handler.wfile.flush()
         handler.server.closing.wait(60)
+        handler.close_connection = True
 
     return answer
 

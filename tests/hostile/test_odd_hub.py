@@ -41,6 +41,7 @@ def odd_hub() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.sampled(2)
 def test_odd_answer_ends_in_one_sentence(answer: str, odd_hub: str) -> None:
     endpoint = f"{odd_hub}/{answer}"
     ended = COMMANDS.run(["vttdata.cli.main", "show", "me/x"], os.environ | {"HF_ENDPOINT": endpoint})

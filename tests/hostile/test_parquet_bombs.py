@@ -43,6 +43,7 @@ def inflate_list(table: pa.Table) -> pa.Table:
         ("clips", inflate_list, f"claims {ITEMS} list items of 'captions.list.element' in"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_table_that_would_fill_the_memory_is_refused(
     config: str, change: Callable[[pa.Table], pa.Table], words: str, tmp_path: Path
 ) -> None:

@@ -60,6 +60,7 @@ def allowed_roots(dataset: Path, home: Path) -> tuple[str, ...]:
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason=PROGRAM.format("strace"))
 @pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.sampled(1)
 def test_verify_of_a_hostile_dataset_stays_inside(recipe: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import datasets
+import pytest
 
 from tests.helpers.builds import COLUMNS, LOOSE, account, build, write_captions
 from tests.helpers.builds import vttdata as run
@@ -53,6 +54,7 @@ def test_changed_threshold_reruns_its_stage_and_no_earlier_one(videos: Path, tmp
     assert 0 < again["clips"]["in"] < everything["clips"]["in"]
 
 
+@pytest.mark.long
 def test_real_videos_build(shared: Path, tmp_path: Path) -> None:
     # Of each take that has edited copies, one is enough here.
     taken = [path for folder in ("broken", "codecs", "shots") for path in (shared / "videos" / folder).iterdir()]

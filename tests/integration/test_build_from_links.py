@@ -92,6 +92,7 @@ def test_dead_network_stops_the_build_which_goes_on_when_it_is_back(tmp_path: Pa
     assert account(tmp_path / "out")["collect"]["failed"] == {}
 
 
+@pytest.mark.long
 def test_dead_host_among_living_ones_costs_its_own_links_only(server: FileServer, tmp_path: Path) -> None:
     listed = manifest(tmp_path, server, "/good.mp4")
     with (tmp_path / "links.csv").open("a") as stream:
@@ -102,6 +103,7 @@ def test_dead_host_among_living_ones_costs_its_own_links_only(server: FileServer
     assert account(tmp_path / "out")["collect"]["failed"] == {"unreachable": 4}
 
 
+@pytest.mark.long
 def test_recovered_server_is_asked_again_only_with_retry_failed(server: FileServer, tmp_path: Path) -> None:
     listed = manifest(tmp_path, server, "/good.mp4", "/flaky.mp4")
     first = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
@@ -124,6 +126,7 @@ EXITS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_no_file_of_a_build_has_a_signature(server: FileServer, tmp_path: Path) -> None:
     server.files["/text.mp4"] = b"This is no video.\n"
     forms = itertools.cycle(("?v={0}&sig={1}", "?v={0}&{1}", ";jsessionid={1}?v={0}&zq={1}#{1}"))

@@ -99,6 +99,7 @@ class TestCaptionLoss:
     @pytest.mark.parametrize(
         "setting", ["clips.whole=true", "filter.min_seconds=9", "captions.per_clip=4", "captions.min_words=7"]
     )
+    @pytest.mark.sampled(2)
     def test_change_that_drops_captions_is_refused_with_their_number(self, project: Path, setting: str) -> None:
         street = project / "street"
         if setting == "filter.min_seconds=9":
@@ -349,6 +350,7 @@ def test_rows_of_clips_name_the_file_and_folders_can_be_categories(project: Path
         ("bad.mp4", ["0 clips in the dataset", "stage 'probe' failed"]),
     ],
 )
+@pytest.mark.sampled(3)
 def test_one_line_says_why_a_video_has_no_clip(captioned: Path, tmp_path: Path, name: str, words: list[str]) -> None:
     def make(folder: Path) -> None:
         shutil.copytree(captioned / "videos", folder / "videos")

@@ -118,6 +118,7 @@ def rich(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("---\n", "---\n" + "[" * 5000, "README.md: its front matter: line 1: not valid YAML ("),
     ],
 )
+@pytest.mark.sampled(2)
 def test_odd_card_is_listed_beside_the_others(rich: Path, old: str, new: str, line: str) -> None:
     card = rich / "README.md"
     card.write_text(card.read_text().replace(old, new, 1))

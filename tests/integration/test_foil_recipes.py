@@ -208,6 +208,7 @@ def test_paragraph_files_without_a_common_video_are_refused_in_one_sentence(
     assert "No test video has a paragraph in both files" in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_foils(tmp_path: Path) -> None:
     folder = write_paragraphs(tmp_path / "files")
     one, same, other = (

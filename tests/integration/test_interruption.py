@@ -59,12 +59,14 @@ def test_dataset_has_clips_and_videos(undisturbed: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.sampled(1)
 def test_number_of_workers_changes_no_byte(undisturbed: Path, tmp_path: Path, workers: int) -> None:
     assert build(tmp_path / "build", workers).returncode == 0
     assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.sampled(1)
 def test_killed_build_resumes_to_the_same_bytes(undisturbed: Path, tmp_path: Path, seed: int) -> None:
     moments = random.Random(seed)
     killed = 0
@@ -112,6 +114,7 @@ def test_killed_workers_change_no_byte(undisturbed: Path, tmp_path: Path) -> Non
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers through /proc")
 @pytest.mark.parametrize("seed", [101])
+@pytest.mark.long
 def test_workers_killed_twice_over_their_items_cost_nothing_in_the_end(
     undisturbed: Path, tmp_path: Path, seed: int
 ) -> None:

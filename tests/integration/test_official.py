@@ -68,6 +68,7 @@ def test_real_msrvtt_has_published_counts(shared: Path, tmp_path: Path, capsys: 
     assert "| vocabulary | 29,316 | 29,322 |" in card
 
 
+@pytest.mark.long
 def test_real_activitynet_has_published_counts(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

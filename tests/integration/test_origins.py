@@ -44,6 +44,7 @@ def load(name: str, home: Path, **environment: str) -> list[object]:
         ("msrvtt", {"train": 6_513, "validation": 497, "test": 2_990}, "video7010"),
     ],
 )
+@pytest.mark.sampled(1)
 def test_machine_with_nothing_loads_a_benchmark(
     shared: Path, tmp_path: Path, recipe: str, rows: dict[str, int], first: str
 ) -> None:

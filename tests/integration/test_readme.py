@@ -12,6 +12,7 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 @pytest.mark.not_on("win32")
+@pytest.mark.long
 def test_demo_prints_what_the_readme_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["build", "demo", "--quiet", "--out", str(tmp_path / "demo")]) == 0
     printed = capsys.readouterr().out.splitlines()

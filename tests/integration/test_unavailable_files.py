@@ -114,6 +114,7 @@ for megabytes in map(int, sys.argv[5:]):
 @pytest.mark.parametrize("limit", ["AS", "DATA"])
 @pytest.mark.parametrize("reader", ["measure", "shots"])
 @pytest.mark.parametrize("codec", ["libx264", "mpeg4"])
+@pytest.mark.sampled(3)
 def test_memory_limit_makes_no_healthy_file_a_damaged_one(codec: str, reader: str, limit: str, tmp_path: Path) -> None:
     small = film(tmp_path / "small.mp4", seconds=1)
     large = tmp_path / "large.mp4"

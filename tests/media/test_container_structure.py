@@ -56,6 +56,7 @@ def refused(path: Path) -> MediaError:
 
 @pytest.mark.parametrize("percent", [10, 50, 90, 99])
 @pytest.mark.parametrize("suffix", ["webm", "mkv", "flv", "avi", "ogv"])
+@pytest.mark.sampled(6)
 def test_film_that_was_cut_off_is_refused(films: dict[str, bytes], suffix: str, percent: int, tmp_path: Path) -> None:
     path = tmp_path / f"cut.{suffix}"
     path.write_bytes(films[suffix][: len(films[suffix]) * percent // 100])
@@ -218,6 +219,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.sampled(6)
 def test_whole_film_is_kept_however_odd_it_is(name: str, tmp_path: Path) -> None:
     path = film(tmp_path / name, *WHOLE[name])
     probe(path)

@@ -51,6 +51,7 @@ def psnr(found: np.ndarray, expected: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("file", SOURCES)
+@pytest.mark.sampled(1)
 def test_clip_of_an_interlaced_film_looks_like_the_film_at_its_times(file: str, tmp_path: Path) -> None:
     order, coding = SOURCES[file]
     source = write(tmp_path / file, WEAVE[order], *coding)
@@ -70,6 +71,7 @@ def test_clip_of_an_interlaced_film_looks_like_the_film_at_its_times(file: str, 
 
 
 @pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.sampled(1)
 def test_film_without_combs_is_left_as_it_is_though_marked(marked: bool, tmp_path: Path) -> None:
     film = "select='not(mod(n,2))',setpts=N/25/TB"
     expected = grey(write(tmp_path / "film.mkv", film, "-c:v", "ffv1", "-r", "25"))
@@ -111,6 +113,7 @@ def test_film_is_restored_from_telecine_at_its_times(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.sampled(1)
 def test_shortest_spans_of_an_interlaced_film_are_whole(number: int, tmp_path: Path) -> None:
     source = write(tmp_path / "a.mkv", WEAVE["tff"], "-c:v", "libx264", "-x264-params", "tff=1")
     for first in (0, 30, 100 - number):

@@ -36,6 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("cell", SAMPLE, ids=lambda cell: cell.name)
+@pytest.mark.sampled(3)
 def test_spans_of_a_source_give_exact_clips(cell: Cell, folder: Path) -> None:
     trials = list(try_cell(cell, folder))
     assert [(trial.span, trial.reason) for trial in trials if trial.outcome != "exact"] == []
@@ -86,6 +87,7 @@ SCREEN = (0.0, 0.04, 0.08, 4.1, 6.6, 6.64, 6.68, 9.5, 12.0)
         (0.0, 2.0, [(0, 0.0), (1, 0.04), (2, 0.08)]),
     ],
 )
+@pytest.mark.sampled(3)
 def test_picture_that_stays_opens_a_clip(
     name: str, start: float, end: float, shown: list[tuple[int, float]], tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_draws_depend_on_seed_clip_and_condition_alone() -> None:
 
 
 @pytest.mark.parametrize("cell", ONE_OF_EACH, ids=lambda cell: f"{cell.container}, {cell.offset}")
+@pytest.mark.sampled(7)
 def test_pictures_are_the_frames_of_the_source_at_their_indices(cell: Cell, tmp_path: Path) -> None:
     found = try_cell_pictures(cell, tmp_path)
     assert {outcome for outcome, _ in found} == {"exact"}
@@ -85,6 +86,7 @@ def write_all(source: Path, folder: Path, **changed: Any) -> dict[str, Stimulus]
 
 
 @pytest.mark.parametrize("kind", ["30 fps", "variable", "rotated", "offset"])
+@pytest.mark.sampled(1)
 def test_videos_show_their_frames_in_order_each_as_long_as_in_the_clip(
     movies: dict[str, Movie], tmp_path: Path, kind: str
 ) -> None:

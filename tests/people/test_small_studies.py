@@ -87,6 +87,7 @@ def worth(system: str, systems: int) -> float:
 
 
 @pytest.mark.parametrize(("workers", "clickers", "clips", "systems"), STUDIES)
+@pytest.mark.sampled(2)
 def test_direct_assessment(
     workers: int, clickers: int, clips: int, systems: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +110,7 @@ def test_direct_assessment(
 
 
 @pytest.mark.parametrize(("workers", "clickers", "clips", "systems"), STUDIES)
+@pytest.mark.sampled(2)
 def test_ratings_in_steps(workers: int, clickers: int, clips: int, systems: int, tmp_path: Path) -> None:
     names = names_of(workers, clickers)
 

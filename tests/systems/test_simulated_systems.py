@@ -111,6 +111,7 @@ def test_every_module_is_imported(system: str) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
+@pytest.mark.long
 def test_build_on_macos_gives_the_same_files(built_on_macos: Path, tmp_path: Path) -> None:
     here = vttdata.build("demo", out=tmp_path / "out", settings=TINY_DEMO).dataset
     macos_dataset = built_on_macos / "dataset"
@@ -135,6 +136,7 @@ def test_build_on_macos_gives_the_same_files(built_on_macos: Path, tmp_path: Pat
     ],
     ids=" ".join,
 )
+@pytest.mark.sampled(3)
 def test_command_does_on_windows_what_it_does_on_linux(
     arguments: list[str], built_on_macos: Path, tmp_path: Path
 ) -> None:

@@ -102,21 +102,23 @@ def command(
     goes on where it was; after a change in the recipe, only what the change touches is done again. The build is known
     by its name to 'vttdata list' and load_dataset, wherever its folder is.
     """
-    started = time.monotonic()
+    from vttdata.load.lookup import find_recipe
+
+    started, source = time.monotonic(), find_recipe(recipe)
     if pin_from is None and not retry_failed and not force:
         from vttdata.compose.stamp import Request, find_unchanged
-        from vttdata.load.local_builds import make_known
+        from vttdata.load.local_builds import BuildRegistry
 
-        unchanged = find_unchanged(Request(recipe, None if out is None else str(out), settings, columns))
+        unchanged = find_unchanged(Request(source, out, settings, columns))
         if unchanged is not None:
             folder, _ = unchanged
-            make_known(folder)
+            BuildRegistry().add_if_unknown(folder)
             print_note("Nothing has changed since it was built; --force compares the content of all files.")
             return print_summary(folder, started)
     from vttdata.compose.build import AllowedLosses, Execution, Messages, build
 
     run = build(
-        recipe,
+        source,
         out=out,
         settings=settings,
         columns=columns,
@@ -149,13 +151,13 @@ def print_note(sentence: str) -> None:
 
 def print_summary(folder: Path, started: float) -> int:
     """Print what a finished build holds, its time, and what to do next; return the exit code."""
-    from vttdata.load.local_builds import builds_named, dataset_in, read_account
+    from vttdata.load.local_builds import BuildRegistry, dataset_in, read_account
 
     account = read_account(folder) or {}
     name, stages, audit = account["recipe"], account["stages"], account.get("audit")
     dataset = dataset_in(folder)
     failures = too_many_failures(folder, account)
-    first = next(iter(builds_named(name)), None)
+    first = next(iter(BuildRegistry().builds(name)), None)
     reference = name if first is not None and first.folder.resolve() == folder.resolve() else str(folder)
     done = f"{name} {account['version']} is in {folder / 'dataset'}, after {duration_text(time.monotonic() - started)}"
     print_styled(f"\n{done}", bold=True, fg="red" if failures else "green")

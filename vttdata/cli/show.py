@@ -96,17 +96,14 @@ def command(
         return compare(datasets, as_json=as_json, pipeline=parts)
     (dataset,) = datasets
     if page is not None:
-        from vttdata.load.local_builds import find_build
+        from vttdata.load.local_builds import BuildRegistry
         from vttdata.report.build_report import write_report
 
         if as_json or similarity or svo is not None or parts is not None:
             message = "--page writes a page instead of figures: --json, --similarity, --svo and --parts are for these."
             raise VttdataError(message)
-        if (shown := find_build(dataset)) is None:
-            folder = find_dataset(dataset)
-            # A dataset that was built just now has its build.
-            shown = find_build(dataset) or folder
-        print(write_report(shown, page))
+        build = BuildRegistry().find(dataset)
+        print(write_report(find_dataset(dataset) if build is None else build.folder, page))
         return DONE
     from vttdata.dataset.foils.statistics import compute_foil_statistics
     from vttdata.dataset.statistics import compute_statistics

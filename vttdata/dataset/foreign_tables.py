@@ -20,6 +20,7 @@ import pyarrow.json
 
 from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
+from vttdata.files.id_lists import ID_COLUMNS, SPLIT_COLUMNS
 from vttdata.files.tables import fold_name, read_table
 
 NAMES = {
@@ -27,10 +28,7 @@ NAMES = {
         *("source_id", "source_video_id", "original_video_id", "source_video"),
         *("youtube_id", "youtubeid", "yt_id", "ytid"),
     ),
-    "video_id": (
-        *("clip_id", "clipid", "clip_name", "clip", "video_id", "videoid", "vid", "id", "video_name"),
-        *("file_name", "filename", "video_path", "video"),
-    ),
+    "video_id": ID_COLUMNS,
     "url": (
         *("url", "video_url", "contenturl", "page_url", "webpage_url", "youtube_url"),
         *("link", "video_link", "youtube_link"),
@@ -42,7 +40,7 @@ NAMES = {
     "sha256": ("sha256", "sha1", "md5", "md5sum", "checksum", "file_hash", "video_sha256", "video_md5"),
     "source_sha256": ("source_sha256", "source_sha1", "source_md5", "source_checksum"),
     "duplicate_of": ("duplicate_of", "copy_of", "near_duplicate_of", "same_as"),
-    "split": ("split", "subset", "partition", "set"),
+    "split": SPLIT_COLUMNS,
     "hash_scheme": ("hash_scheme",),
     "hashes": ("hashes", "fingerprint", "phash", "video_hash"),
 }

@@ -193,7 +193,15 @@ class DownloadStore:
             # Every build knows this class, and few of them download.
             import requests
 
-            with halt_on_disk_errors(self.folder), requests.Session() as session, _progress() as progress:
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                DownloadColumn(),
+                TimeRemainingColumn(),
+            )
+            console = Console(stderr=True)
+            progress = Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty())
+            with halt_on_disk_errors(self.folder), requests.Session() as session, progress:
                 for folder in (self.folder / "partial", self.folder / "refused"):
                     folder.mkdir(parents=True, exist_ok=True)
                 task = progress.add_task("", total=sum(file.bytes or 0 for file in missing) or None)
@@ -458,11 +466,6 @@ def _explain(missing: Sequence[OriginFile], reason: str) -> str:
         f"names, as {first} or under its digest; 'vttdata fetch {first.benchmark} --out FOLDER' fills such a folder on "
         "a machine with a network."
     )
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
 
 
 def _size(path: Path) -> int:

@@ -25,6 +25,7 @@ from vttdata.ids import digest, is_dataset_name
 from vttdata.json_types import JsonObject
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
+from vttdata.recipe.packaged import RecipeFile
 from vttdata.settings import Count, Ratio, Responsible, check_date, check_licence
 from vttdata.validation import MISSING, UNKNOWN_KEY, describe_problem
 
@@ -156,11 +157,13 @@ class Loaded:
     addresses: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-def load_recipe(reference: str, overrides: Sequence[str] = (), *, fetch: Callable[[str], Path] | None = None) -> Loaded:
+def load_recipe(
+    reference: str | RecipeFile, overrides: Sequence[str] = (), *, fetch: Callable[[str], Path] | None = None
+) -> Loaded:
     """Read and check a recipe.
 
     Args:
-        reference: path, or name of a packaged recipe or of one in the user's folder of plugins.
+        reference: recipe, its path, or the name of a packaged one or of one in the user's folder of plugins.
         overrides: ``key=value`` with dotted keys; values are YAML. Those of paths are taken as they are, but for
             ``null``, which unsets the key.
         fetch: copies a file or folder from an address in remote storage and returns its path; without it, addresses
@@ -169,11 +172,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = (), *, fetch: Callabl
     Raises:
         VttdataError: when the recipe or its builder cannot be used; names file, key, value found and what is allowed.
     """
-    recipes = packaged.recipes()
-    file = recipes.get(reference, Path(reference))
-    if not file.is_file():
-        options = list_choices(reference, sorted(recipes))
-        raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
+    file = (packaged.recipe_file(reference) if isinstance(reference, str) else reference).file
     return check_recipe(read_yaml(file), file, overrides, fetch=fetch)
 
 
@@ -228,7 +227,7 @@ def setting_keys(reference: str) -> list[str]:
     Raises:
         VttdataError: when the recipe or its builder cannot be used.
     """
-    file = packaged.recipes().get(reference, Path(reference))
+    file = packaged.recipe_file(reference).file
     model = _load_builder(file, read_yaml(file)).Recipe
     keys: list[str] = []
     sections: list[list[str]] = [[]]

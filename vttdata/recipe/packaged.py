@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.plugins import discover, load_module
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeFile:
+    """Recipe by its file, and by its name if it is packaged or in the user's folder of plugins."""
+
+    file: Path
+    name: str | None = None
 
 
 def folder(kind: str) -> Path:
@@ -22,6 +31,21 @@ def folder(kind: str) -> Path:
 def recipes() -> dict[str, Path]:
     """Return the files of packaged recipes and of the user's by name."""
     return discover(folder("recipes"), "recipes", ".yaml")
+
+
+def recipe_file(reference: str) -> RecipeFile:
+    """Return the recipe that is known by a name, else the one at a path.
+
+    Raises:
+        VttdataError: when there is neither.
+    """
+    known = recipes()
+    if reference in known:
+        return RecipeFile(known[reference], reference)
+    if not Path(reference).is_file():
+        options = list_choices(reference, sorted(known))
+        raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
+    return RecipeFile(Path(reference))
 
 
 def protocols() -> dict[str, Path]:

@@ -140,6 +140,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("leak", PLANTED)
+@pytest.mark.sampled(4)
 def test_planted_leak_is_found(leak: str) -> None:
     pairs, attacker = PLANTED[leak]
     texts = {0: [[f"Here is the {word}."] for word, count in FREQUENCIES.items() for _ in range(count)]}

@@ -62,6 +62,7 @@ def check(result: Degraded, donors: Sequence[Caption], source_of: dict[str, str]
 
 
 @pytest.mark.parametrize("length", [*range(3, 25), 30, 45, 60])
+@pytest.mark.sampled(5)
 def test_run_length_follows_the_table_and_every_start_occurs(length: int) -> None:
     own = [Caption("own", number, words(100 * number, length)) for number in range(12 * length)]
     donors = Donors(own + LONG)

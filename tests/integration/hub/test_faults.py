@@ -50,6 +50,7 @@ def is_untouched(hub: Hub) -> bool:
 @pytest.mark.usefixtures("logged_in")
 class TestPassing:
     @pytest.mark.parametrize(("method", "pattern"), ENDPOINTS)
+    @pytest.mark.sampled(3)
     def test_busy_hub_is_asked_again(self, hub: Hub, dataset: Path, method: str, pattern: str) -> None:
         hub.fail(method, pattern, 429, Retry_After="1")
         hub.fail(method, pattern, 503, times=2)
@@ -57,6 +58,7 @@ class TestPassing:
         assert is_whole(hub, dataset)
 
     @pytest.mark.parametrize(("method", "pattern"), ENDPOINTS)
+    @pytest.mark.sampled(3)
     def test_broken_connection_is_retried(self, hub: Hub, dataset: Path, method: str, pattern: str) -> None:
         hub.cut(method, pattern, times=2)
         publish(dataset, NAME, endpoint=hub.url)
@@ -88,6 +90,7 @@ class TestPassing:
         assert is_whole(hub, dataset)
 
     @pytest.mark.parametrize(("method", "pattern"), ENDPOINTS[2:8])
+    @pytest.mark.sampled(2)
     def test_hub_that_stops_answering_leaves_nothing_visible(
         self, hub: Hub, dataset: Path, method: str, pattern: str
     ) -> None:
@@ -200,6 +203,7 @@ class TestKilled:
             yield running
             running.stdin.close()
 
+    @pytest.mark.long
     def test_publish_killed_ten_times_ends_with_one_complete_version(
         self, hub: Hub, dataset: Path, publisher: subprocess.Popen[str]
     ) -> None:

@@ -42,6 +42,7 @@ def cut_to_black_and_faded_in(black: int) -> Frames:
     ("size", "top", "colour"),
     [(8, 4, WHITE), (8, 126, YELLOW), (14, 4, GREY), (14, 120, GREY), (24, 2, GREY), (24, 4, WHITE), (24, 60, WHITE)],
 )
+@pytest.mark.sampled(4)
 def test_cut_to_black_under_a_text_that_stays_is_found(
     tmp_path: Path, black: int, size: int, top: int, colour: tuple[int, int, int]
 ) -> None:
@@ -76,6 +77,7 @@ def plot(width: int, height: int) -> Frames:
 
 @pytest.mark.parametrize("share", [0.4, 0.5, 0.6])
 @pytest.mark.parametrize("side", ["left", "right", "top", "bottom"])
+@pytest.mark.sampled(4)
 def test_cuts_of_a_film_beside_a_still_part_are_found(tmp_path: Path, side: str, share: float) -> None:
     frames = np.concatenate([large_scene(seed, 40) for seed in (21, 22, 21)])
     if side in ("left", "right"):
@@ -118,6 +120,7 @@ def show(frames: Frames, shape: str, size: float, centre: float) -> None:
     ("shape", "size", "centre"),
     [("person", 0.7, 0.5), ("person", 0.95, 0.3), ("person", 0.95, 0.5), ("disc", 0.5, 0.3), ("disc", 0.7, 0.5)],
 )
+@pytest.mark.sampled(4)
 def test_figure_that_appears_before_a_background_that_stays_is_no_boundary(
     tmp_path: Path, shape: str, size: float, centre: float, speed: float
 ) -> None:

@@ -26,6 +26,7 @@ def exported_rows(assessor: Assessor) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("defect", ["missing", "garbage", "empty", "sound only"])
+@pytest.mark.sampled(2)
 def test_unplayable_video_is_reported_as_missing_answer(
     defect: str, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site, tmp_path: Path
 ) -> None:

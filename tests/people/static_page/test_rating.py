@@ -64,6 +64,7 @@ def requests(assessor: Assessor) -> set[str]:
     return {host for host in hosts if not host.startswith("chrome:")}  # the browser's empty tab
 
 
+@pytest.mark.long
 def test_hit_of_100_items_is_rated_with_mouse_and_keys_and_read_back(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], tmp_path: Path
 ) -> None:
