@@ -149,10 +149,6 @@ class MeasureSources(FileStage[Source]):
         yield Kept(dataclasses.replace(item, measure=analysis.measure, fingerprint=analysis.fingerprint))
 
     def intact(self, record: Source) -> bool:
-        """Return whether the source's features exist."""
-        return features_path(self.features, record).is_file()
-
-    def unchanged(self, record: Source) -> bool:
         """Return whether the source's features can be read."""
         try:
             load_features(features_path(self.features, record))
