@@ -40,7 +40,7 @@ MAX_EXTERNAL_ID_LENGTH = 120
 
 _VIDEO_NAMES = (
     "mp4 m4v mov qt 3gp 3g2 f4v flv mkv webm avi divx asf wmv ogv ogm rm rmvb mxf nut gif "
-    "ts mts m2ts mpg mpeg mpe m1v m2v vob ivf y4m"
+    "ts mts m2ts mpg mpeg mpe m1v m2v vob ivf y4m h264 h265 hevc apng"
 )
 VIDEO_EXTENSIONS = frozenset(f".{name}" for name in _VIDEO_NAMES.split())
 """File name extensions of videos, in lower case; compared without regard to case."""

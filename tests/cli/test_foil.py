@@ -142,9 +142,20 @@ def test_what_is_left_out_is_counted_in_captions_videos_and_possible_foils(
 @pytest.mark.parametrize(
     ("given", "remedies"),
     [
-        (["--options", "4"], ["lower options or min_count, or raise max_unsound_probability"]),
-        (["--options", "4", "--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability"]),
-        (["--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability"]),
+        (
+            ["--options", "4"],
+            ["lower min_count (10) or lower options (4) or raise max_unsound_probability (0.6) or give"],
+        ),
+        # What was lowered to its end is not named again.
+        (
+            ["--options", "4", "--min-count", "0"],
+            ["foil_too_few: lower options (4) or raise max_unsound_probability (0.6)"],
+        ),
+        (
+            ["--options", "4", "--max-unsound-probability", "0"],
+            ["are foil_implausible: raise max_unsound_probability (0) or give"],
+        ),
+        (["--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability (0) or give"]),
         (["--max-unsound-probability", "1", "--group-share", "0.001"], ["160 of 160 videos are not_chosen: raise "]),
     ],
 )

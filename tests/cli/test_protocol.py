@@ -10,15 +10,15 @@ import pytest
 
 from tests.helpers.official_files import write_unpacked
 from vttdata.cli.main import main
+from vttdata.compose.published_protocols import read_specification
 from vttdata.dataset.protocol_file import read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.recipe import packaged
-from vttdata.recipe.published_protocols import read_published_protocol
 
 
 @pytest.mark.parametrize("name", packaged.protocols())
 def test_specification_has_source_and_citation_and_is_of_a_benchmark(name: str) -> None:
-    published = read_published_protocol(packaged.protocols()[name])
+    published = read_specification(packaged.protocols()[name])
     assert published.benchmark in packaged.recipes()
     assert published.source.startswith("http")
     assert published.citation
@@ -34,7 +34,7 @@ def test_published_digest_is_that_of_the_official_file(shared: Path) -> None:
         if content["subset"] == "validation"
     ]
     digest = hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
-    assert read_published_protocol(packaged.protocols()["youcook2-validation"]).digest == digest
+    assert read_specification(packaged.protocols()["youcook2-validation"]).digest == digest
 
 
 @pytest.fixture(scope="module")
@@ -115,4 +115,4 @@ def test_mistake_is_one_sentence(
 def test_damaged_specification_names_the_key(plugins: Path) -> None:
     plugins.write_text(SPECIFICATION.replace("rest: true", "rest: true, from: [train]"))
     with pytest.raises(VttdataError, match=r"two\.yaml: splits\.train: exactly one of 'from', 'list' and 'rest'"):
-        read_published_protocol(plugins)
+        read_specification(plugins)

@@ -73,7 +73,7 @@ def _print_rejects(build: str, folder: Path, stages: list[str], shown: int | Non
         rejects = read_rejects(folder, name)
         for reject in itertools.islice(rejects, shown):
             reason = f"failed: {reject.reason}" if reject.failed else reject.reason
-            rows.append((reject.stage, reject.id, reject.file or "-", reason, reject.detail))
+            rows.append((reject.stage, reject.id, reject.file or "-", reason, reject.facts))
         if more := sum(1 for _ in rejects):
             hidden.append(f"{more:,} more of stage {name}: vttdata rejects {build} --stage {name}")
     nothing = "Nothing was rejected, and nothing failed."

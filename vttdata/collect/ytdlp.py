@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp_program import EXTERNAL, RETRY_AFTER
-from vttdata.errors import VttdataError
+from vttdata.collect.ytdlp_program import ERROR_CLASS, EXTERNAL, RETRY_AFTER
+from vttdata.errors import DISK_ERRORS, HaltError, VttdataError
 from vttdata.files.addresses import ADDRESS, hide_secrets
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.public_hosts import NOT_PUBLIC
@@ -35,6 +35,12 @@ BASE_MEMORY = 2**29
 _OUT_OF_MEMORY = re.compile(
     rf"^ERROR:\s*$|\bMemoryError\b|\[Errno {errno.ENOMEM}\]|{re.escape(os.strerror(errno.ENOMEM))}", re.MULTILINE
 )
+
+# What fails here whatever the video: yt-dlp's exit code for options, its class for cookies, and words.
+_BAD_OPTIONS = 2
+_COOKIE_ERROR = "CookieLoadError"
+_LOCAL_ERRORS = "|".join(str(number) for number in (*DISK_ERRORS, errno.ENAMETOOLONG))
+_LOCAL = re.compile(rf"\[Errno ({_LOCAL_ERRORS})\]|\bffmpeg not found", re.IGNORECASE)
 
 MEGABYTE = 1_000_000
 """Unit of ``megabytes_per_item``."""
@@ -108,7 +114,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _REPORT = re.compile(r"[;.,]? *please report this issue on .*", re.IGNORECASE | re.DOTALL)
 _ADDRESS_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+", re.IGNORECASE)
 _ORIGIN = re.compile(r"^\[[\w:+. -]+\] .*?: ")
-_RETRY_AFTER = re.compile(rf"^{RETRY_AFTER}'(.+)'$", re.MULTILINE)
+_RETRY_AFTER, _CLASS = (re.compile(rf"^{name}'(.+)'$", re.MULTILINE) for name in (RETRY_AFTER, ERROR_CLASS))
 
 Result = TypeVar("Result")
 
@@ -129,10 +135,11 @@ def run_ytdlp(
 
     Raises:
         FetchError: with the reason of yt-dlp's error, ``timeout`` or ``too_large``.
-        VttdataError: if yt-dlp is not installed or the cookie file cannot be read.
+        HaltError: if yt-dlp cannot fetch any video here, because it, ffmpeg, or a setting such as the cookies is of no
+            use, or files cannot be written.
     """
     if importlib.util.find_spec("yt_dlp") is None:
-        raise VttdataError("yt-dlp is not installed; run `pip install 'vttdata[build]'`.")
+        raise HaltError("yt-dlp is not installed; run `pip install 'vttdata[build]'`.")
     program = [sys.executable, "-P", "-X", "utf8", str(_PROGRAM)]
     command = [*program, *_COMMON_OPTIONS, *_connection_options(settings, folder), *options, "--", address]
     max_memory = BASE_MEMORY + int(settings.limits.megabytes_per_item * MEGABYTE)
@@ -143,7 +150,11 @@ def run_ytdlp(
     if done.stopped == "too_large" or (done.code != 0 and _OUT_OF_MEMORY.search(done.stderr)):
         raise too_large(settings)
     if done.code != 0:
-        raise fetch_error(done.stderr, done.code)
+        error = fetch_error(done.stderr, done.code)
+        is_local = done.code == _BAD_OPTIONS or error_class(done.stderr) == _COOKIE_ERROR
+        if is_local or _LOCAL.search(message_of(error.detail)):
+            raise HaltError(f"No video can be fetched, since yt-dlp ended with '{error.detail.rstrip('.')}'.")
+        raise error
     return done
 
 
@@ -212,7 +223,7 @@ def _connection_options(settings: CollectSettings, folder: Path) -> list[str]:
             shutil.copyfile(settings.cookies, folder / _COOKIES)
         except OSError as error:
             reason = error.strerror or error
-            raise VttdataError(f"{settings.cookies}: the cookie file cannot be read ({reason}).") from error
+            raise HaltError(f"{settings.cookies}: the cookie file cannot be read ({reason}).") from error
         options.append(f"--cookies={_COOKIES}")
     for name in ("cookies_from_browser", "proxy"):
         if getattr(settings, name):
@@ -247,12 +258,17 @@ class FetchError(VttdataError):
         return type(self), (self.reason, self.detail, self.retry, self.wait)
 
 
-def classify(text: str) -> tuple[str, bool]:
-    """Return the reason for an error message of yt-dlp, and whether it is permanent.
+def message_of(text: str) -> str:
+    """Return an error message of yt-dlp without the video's id and addresses.
 
-    The video's address and id are ignored: a file called ``private video.mp4`` is not private.
+    A file called ``private video.mp4`` is not private, and the same fault of another video has the same message.
     """
-    message = ADDRESS.sub("", _ORIGIN.sub("", text))
+    return ADDRESS.sub("", _ORIGIN.sub("", text))
+
+
+def classify(text: str) -> tuple[str, bool]:
+    """Return the reason for an error message of yt-dlp, and whether it is permanent."""
+    message = message_of(text)
     for reason, permanent, pattern in _PATTERNS:
         if pattern.search(message):
             return reason, permanent
@@ -265,7 +281,7 @@ def last_error(stderr: str) -> str:
     Addresses in it lose what signs or authorises them. Without an error this is the last line of `stderr`; without any
     line it is empty.
     """
-    plain = _RETRY_AFTER.sub("", _COLOUR.sub("", stderr))
+    plain = _CLASS.sub("", _RETRY_AFTER.sub("", _COLOUR.sub("", stderr)))
     errors = _ERROR.findall(plain)
     lines = plain.strip().splitlines()
     text = errors[-1] if errors else (lines[-1] if lines else "")
@@ -279,6 +295,11 @@ def fetch_error(stderr: str, code: int) -> FetchError:
     reason, permanent = classify(text)
     detail = text or f"yt-dlp ended with exit code {code} and no message."
     return FetchError(reason, detail, retry=not permanent, wait=seconds_to_wait(stderr))
+
+
+def error_class(stderr: str) -> str:
+    """Return the name of the class of yt-dlp's last error; empty for an error that is no exception."""
+    return next(reversed(_CLASS.findall(stderr)), "")
 
 
 def seconds_to_wait(stderr: str) -> float | None:

@@ -177,9 +177,9 @@ def build(
         try:
             with warn_if_rows_changed(run.dataset, note):
                 loaded.builder.build(loaded.recipe, run)
-        except VttdataError:
+        except VttdataError as error:
             if run.dataset.exists():
-                note(f"{run.dataset} is still that of an earlier build.")
+                error.args = (f"{error} {run.dataset} is still that of an earlier build.", *error.args[1:])
             raise
         unprocessed = run.unprocessed()
         if run.tombstones.rows:

@@ -1,9 +1,18 @@
-"""Make a protocol file of a dataset from a protocol of the literature; see `vttdata.recipe.published_protocols`."""
+"""Protocols of the literature: one data file each, from which a protocol file of a dataset is made.
+
+A file (``recipes/protocols/NAME.yaml``) says for each split where its ids come from: splits of the dataset (``from``,
+of a configuration `config`), a list that the user has (``list`` says which), or all clips that no other split has
+(``rest``); how many `clips` there are; and the `digest` of the whole, where it is known. Lists of ids are not in it.
+`reported` has the tasks that papers report by it in place of the dataset's own splits -> what they call the test set.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, ClassVar
+
+import pydantic
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
@@ -11,10 +20,57 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError, list_choices
 from vttdata.files.id_lists import read_ids
+from vttdata.files.strict_yaml import read_yaml
 from vttdata.ids import find_video_id
 from vttdata.json_types import JsonObject
 from vttdata.recipe import packaged
-from vttdata.recipe.published_protocols import read_published_protocol
+from vttdata.validation import describe_problem
+
+
+class ProtocolSplit(pydantic.BaseModel):
+    """Where the ids of a split come from; exactly one of `from_splits`, `user_list` and `rest`."""
+
+    model_config: ClassVar[pydantic.ConfigDict] = pydantic.ConfigDict(extra="forbid", strict=True)
+
+    from_splits: Annotated[list[str], pydantic.Field(alias="from")] = []
+    config: str = "clips"
+    user_list: Annotated[str, pydantic.Field(alias="list")] = ""
+    rest: bool = False
+    clips: int | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _has_one_origin(self) -> ProtocolSplit:
+        if sum(map(bool, (self.from_splits, self.user_list, self.rest))) != 1:
+            raise ValueError("exactly one of 'from', 'list' and 'rest' says where the ids come from")
+        return self
+
+
+class PublishedProtocol(pydantic.BaseModel):
+    """Protocol of the literature, as its file describes it."""
+
+    model_config: ClassVar[pydantic.ConfigDict] = pydantic.ConfigDict(extra="forbid", strict=True)
+
+    benchmark: str
+    description: str
+    source: str
+    citation: str
+    splits: dict[str, ProtocolSplit]
+    digest: str | None = None
+    reported: dict[str, str] = {}
+
+
+def read_specification(path: Path) -> PublishedProtocol:
+    """Read and check the file of a protocol.
+
+    Raises:
+        VttdataError: when a key is missing, unknown or of another type.
+    """
+    try:
+        return PublishedProtocol.model_validate(read_yaml(path))
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        raise VttdataError(f"{path}: {key}: {describe_problem(first)}.") from error
 
 
 def make_protocol(name: str, folder: Path, lists: Mapping[str, Path]) -> Protocol:
@@ -29,7 +85,7 @@ def make_protocol(name: str, folder: Path, lists: Mapping[str, Path]) -> Protoco
     known = packaged.protocols()
     if name not in known:
         raise VttdataError(f"Unknown protocol {name[:80]!a}; choose from {list_choices(name, known)}.")
-    published = read_published_protocol(known[name])
+    published = read_specification(known[name])
     needed = {split: part.user_list for split, part in published.splits.items() if part.user_list}
     _check_lists(name, needed, lists)
     files = read_layout(folder, needs="clips").files

@@ -461,11 +461,12 @@ def _find_filters(
                 (right["all"].sum(axis=0) > np.logical_or.reduce([right[each] for each in shown]).sum(axis=0)).sum()
             )
             guessed = f", and guessing alone would give {expected:,.1f}" if expected is not None else ""
+            needed = math.ceil((needing.reverse + 1) / _FALSE_SHARE)
             notes.append(
                 f"{title}: no item is listed. {solved:,} of {tried.sum():,} items are solved by more models in all "
                 f"than in {others}, {needing.reverse:,} the other way round{guessed}. A list of which at most 5 % are "
-                f"false takes {math.ceil((needing.reverse + 1) / _FALSE_SHARE):,} such items: add some, or models; a "
-                "page (--page) shows those on which conditions differ."
+                f"false takes {needed:,} such items: add items or models; --page FILE shows those on which conditions "
+                "differ."
             )
             continue
         about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": items.table}

@@ -29,7 +29,7 @@ from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import builds_folder, folder_of_videos
 from vttdata.load.lookup import find_dataset
-from vttdata.recipe.published_protocols import reported_protocols
+from vttdata.recipe.packaged import reported_protocols
 from vttdata.statistics.bootstrap import DRAWS
 from vttdata.text.language import LANGUAGE_NAMES, primary_language
 from vttdata.text.tokenizers import tokenizer_for

@@ -137,6 +137,13 @@ class Stage(ABC, Generic[In, Out]):
         """Check whether a row of items with their failures, each for one of `halting_reasons`, has to halt the run."""
         return True
 
+    def unexplained(self, item: In, failure: Failed) -> str:  # noqa: ARG002
+        """Return the words of a failure of unknown cause, without what names the item; empty for a known cause.
+
+        Many failures in a row with the same words halt the run.
+        """
+        return ""
+
     def intact(self, record: Out) -> bool:  # noqa: ARG002
         """Check that files of a kept record are still there, before an earlier result is used again."""
         return True

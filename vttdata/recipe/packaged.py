@@ -59,6 +59,17 @@ def datasets_of_recipes() -> dict[str, str]:
     return {str(raw["name"]): name for name, raw in contents.items() if "name" in raw}
 
 
+def reported_protocols(dataset: str, task: str) -> dict[str, str]:
+    """Return the protocols by which papers report a task on a dataset -> what they call the test set."""
+    recipe = datasets_of_recipes().get(dataset)
+    contents = {name: read_yaml(path) for name, path in protocols().items()}
+    return {
+        name: str(raw["reported"][task])
+        for name, raw in contents.items()
+        if raw.get("benchmark") == recipe and task in raw.get("reported", {})
+    }
+
+
 def summary(recipe: str) -> str:
     """Return the first line of a recipe: what it builds, and the settings that name files of the user."""
     return recipes()[recipe].read_text(encoding="utf-8").partition("\n")[0].removeprefix("#").strip()

@@ -92,7 +92,7 @@ def swap_bytes(dataset: Path) -> None:
         (lambda own: (own / "manifest.json").unlink(), r"manifest\.json: cannot be read"),
         (lambda own: (own / "manifest.json").write_text("[]"), "not the manifest of a dataset"),
         (unnumber, r"manifest\.json: '1' is not a version such as 1\.0\.0"),
-        (lambda own: edit(own, "license: cc-by-4.0", "license: unknown"), "has no licence.*'--set licence=cc-by-4.0'"),
+        (lambda own: edit(own, "license: cc-by-4.0", "license: unknown"), "has no licence.*'--set licence=NAME'"),
         (lambda own: edit(own, "\nlicense: cc-by-4.0\n", "\n"), "has no licence"),
         (lambda own: edit(own, "version: 1.0.0", "version: 1.0.1"), "has version 1.0.0, but its README 1.0.1"),
         (lambda own: edit(own, "num_examples: 1", "num_examples: 3"), r"has 1 rows, but its README says 3"),
