@@ -176,12 +176,14 @@ def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, 
     assert done.returncode == 0
     sizes = {path.relative_to(dataset).as_posix(): path.stat().st_size for path in dataset.rglob("*.*")}
     lines = done.stdout.splitlines()
-    assert {tuple(line.split()) for line in lines[:-3]} == {
+    *files, version = lines[: lines.index("")]
+    assert {tuple(line.split()) for line in files} == {
         ("added", name, f"{size:,}", "bytes") for name, size in sizes.items()
     }
     total = f"{len(sizes)} added files, {sum(sizes.values()):,} bytes to send"
-    version, note, end = lines[-3:]
+    note, end = lines[-2:]
     assert (version, end) == (f"{NAME}, version 1.0.0: a new private repository, {total}", "Nothing was changed.")
+    assert any(line.startswith("- names of original files: 's0.mp4', ") for line in lines)
     assert note.startswith("note")
     assert {"rai:dataBiases", "rai:dataSocialImpact"} < set(note.replace(",", " ").split())
     assert done.stderr == (
