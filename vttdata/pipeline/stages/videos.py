@@ -18,6 +18,7 @@ from vttdata.ids import clip_id
 from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.filters import REASONS, VERSIONS, FilterSettings, judge, screen
+from vttdata.media.measure import correct_probe
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
 from vttdata.media.shots.detect import ShotSettings, find_shots
 from vttdata.media.shots.features import load_features, load_times, save_features
@@ -133,7 +134,7 @@ class MeasureSources(FileStage[Source]):
     """
 
     name = "measure"
-    version = 7
+    version = 8
     output = Source
     part_size = 4
 
@@ -146,7 +147,8 @@ class MeasureSources(FileStage[Source]):
         """Keep the source with its measure and its fingerprint, and write its shots' features."""
         analysis = analyse_source(self.folders.path(item))
         save_features(analysis.features, features_path(self.features, item))
-        yield Kept(dataclasses.replace(item, measure=analysis.measure, fingerprint=analysis.fingerprint))
+        probed = correct_probe(item.probe, analysis.measure) if item.probe else None
+        yield Kept(dataclasses.replace(item, probe=probed, measure=analysis.measure, fingerprint=analysis.fingerprint))
 
     def intact(self, record: Source) -> bool:
         """Return whether the source's features can be read."""
