@@ -122,7 +122,7 @@ def build(recipe: Recipe, run: Build) -> None:
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
     features = run.media("features", digest([decoder])[:12])
-    measured = run.stage(MeasureSources(decoder, folders, features), screened, len(screened))
+    measured = run.stage(MeasureSources(decoder, folders, features, recipe.collect.new_times), screened, len(screened))
     run.keep_only(features, (features_path(features, source).name for source in measured))
     run.keep_only(features.parent, {features.name})
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
