@@ -38,7 +38,7 @@ from vttdata.text.questions import (
     find_answers,
     name_video,
     read_options,
-    split_option_lines,
+    without_instruction,
 )
 
 _ANY: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(Any, config=SHAPE)
@@ -137,7 +137,7 @@ class Fields(QuestionFields):
         by_file: name of a file -> what lies elsewhere in it.
         answers_from: file of the answers, where they are not in the rows.
         left_out: rows that are findings instead of errors: ``no_answer``, ``few_options``, those without two options
-            that can be read, and ``wrong_answer``, whose answer is none of them; see `MEANINGS`.
+            that can be read, ``wrong_answer``, whose answer is none of them, and ``wrong_span``; see `MEANINGS`.
         instruction_line: a line after the lines of options is left out.
         plain_ids: in names of videos that cannot be ids, ``_`` stands for spaces and the like, and a digest follows.
         joined_takes: numbers between ``_`` in the name of a video are its takes, and videos of common takes one source.
@@ -147,7 +147,7 @@ class Fields(QuestionFields):
     rows: str = "[]"
     by_file: dict[str, QuestionFields] = field(default_factory=dict)
     answers_from: AnswerFile | None = None
-    left_out: list[Literal["no_answer", "few_options", "wrong_answer"]] = field(default_factory=list)
+    left_out: list[Literal["no_answer", "few_options", "wrong_answer", "wrong_span"]] = field(default_factory=list)
     instruction_line: bool = False
     plain_ids: bool = False
     joined_takes: bool = False
@@ -258,7 +258,7 @@ class FieldReader:
         column, path = next((name, str(getattr(fields, name))) for name in fields.answers)
         asked: list[LocatedQuestion] = []
         choices, given = [], []
-        for row in self._find_rows(role, file, answers):
+        for row in self._find_rows(role, file, fields, answers):
             answer = row.find(f"fields.{column}", path)
             chosen = self._choose(row, fields, column, answer)
             if isinstance(chosen, str):
@@ -275,20 +275,22 @@ class FieldReader:
             for each, index in zip(asked, indices, strict=True)
         ]
 
-    def _find_rows(self, role: str, file: OfficialFile, answers: Mapping[str, Any]) -> Iterator[FileRow]:
+    def _find_rows(
+        self, role: str, file: OfficialFile, fields: QuestionFields, answers: Mapping[str, Any]
+    ) -> Iterator[FileRow]:
         content, lines = read_content(file, self.records)
         for row in find_rows(content, self.layout.rows, str(file), {"file": role}, lines):
             if self.layout.answers_from is not None:
                 key = row.text("fields.answers_from.by", self.layout.answers_from.by) or ""
                 row.names["answers"] = answers.get(key)
                 self.answered.add(key)
-            yield row
+            yield row.match("fields.match", fields.match)
 
     def _choose(self, row: FileRow, fields: QuestionFields, column: str, answer: object) -> tuple[str, Choices] | str:
         """Return the text of a question and its options, or the kind of the finding as which it is left out."""
         question = row.text("fields.question", str(fields.question)) or ""
-        if self.layout.instruction_line and split_option_lines(question) is None:
-            question = question.rstrip().rpartition("\n")[0] or question
+        if self.layout.instruction_line:
+            question = without_instruction(question)
         if "no_answer" in self.layout.left_out and answer is None:
             return "no_answer"
         found: object = None
@@ -304,16 +306,17 @@ class FieldReader:
             return "few_options"
         if "wrong_answer" in self.layout.left_out and find_answer(column, answer, choices) is None:
             return "wrong_answer"
+        try:
+            self._span(row, fields)
+        except VttdataError:
+            if "wrong_span" not in self.layout.left_out:
+                raise
+            return "wrong_span"
         return text, choices
 
     def _describe(self, row: FileRow, fields: QuestionFields, text: str, choices: Choices) -> OfficialQuestion:
-        for path, pattern in fields.match.items():
-            row = row.match(f"fields.match.{path}", path, pattern)
         names = ("source", "split", "type", "group", "kind")
         source, split, type_, group, kind = (self._text(row, fields, name) for name in names)
-        seconds, start, end = (self._seconds(row, fields, name) for name in ("seconds", "start", "end"))
-        if (start is None) != (end is None) or (start or 0) > (end or 0):
-            raise VttdataError(f"{row.location}: fields.start, fields.end: {start} to {end} is no span, in seconds.")
         return OfficialQuestion(
             self._name(row, fields),
             self._video(row, fields),
@@ -326,13 +329,19 @@ class FieldReader:
             type_,
             source,
             "test" if split is None else SPLITS.get(split.lower(), split),
-            span=None if start is None or end is None else (start, end),
-            seconds=seconds,
+            span=self._span(row, fields),
+            seconds=self._seconds(row, fields, "seconds"),
         )
 
     def _text(self, row: FileRow, fields: QuestionFields, name: str) -> str | None:
         path = getattr(fields, name)
         return None if path is None else row.text(f"fields.{name}", path)
+
+    def _span(self, row: FileRow, fields: QuestionFields) -> tuple[float, float] | None:
+        start, end = (self._seconds(row, fields, name) for name in ("start", "end"))
+        if (start is None) != (end is None) or (start or 0) > (end or 0):
+            raise VttdataError(f"{row.location}: fields.start, fields.end: {start} to {end} is no span, in seconds.")
+        return None if start is None or end is None else (start, end)
 
     def _seconds(self, row: FileRow, fields: QuestionFields, name: str) -> float | None:
         path = getattr(fields, name)

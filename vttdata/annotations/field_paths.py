@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vttdata.annotations.files import key_path
@@ -78,19 +78,22 @@ class FileRow:
             )
         return None if value is None else ", ".join(map(str, items))
 
-    def match(self, setting: str, text: str, pattern: str) -> FileRow:
-        """Return the row with the names of a pattern such as ``{number}_{part:pos|neg}``, which a text fits.
+    def match(self, setting: str, patterns: Mapping[str, str]) -> FileRow:
+        """Return the row with the names of patterns such as ``{number}_{part:pos|neg}``, which the texts of paths fit.
 
         Raises:
-            VttdataError: when it does not fit.
+            VttdataError: when one does not fit.
         """
-        value = self.text(setting, text)
-        found = compile_pattern(pattern).fullmatch(value or "")
-        if found is None:
-            raise VttdataError(
-                f"{self.location}: {setting}: {str(value)[:_MAX_SHOWN]!a} does not have the form {pattern!a}."
-            )
-        return FileRow(self.location, self.value, {**self.names, **found.groupdict()}, self.holders)
+        names = dict(self.names)
+        for path, pattern in patterns.items():
+            text = self.text(f"{setting}.{path}", path) or ""
+            found = compile_pattern(pattern).fullmatch(text)
+            if found is None:
+                raise VttdataError(
+                    f"{self.location}: {setting}.{path}: {text[:_MAX_SHOWN]!a} does not have the form {pattern!a}."
+                )
+            names |= found.groupdict()
+        return FileRow(self.location, self.value, names, self.holders)
 
     def _follow(self, setting: str, path: str) -> object:
         steps = split_path(path.removesuffix("?"))

@@ -182,6 +182,12 @@ def split_option_lines(text: str) -> LinedOptions | None:
     return None
 
 
+def without_instruction(question: str) -> str:
+    """Return a question without the line that follows its lines of options; other questions as they are."""
+    rest = question.rstrip().rpartition("\n")[0]
+    return rest if split_option_lines(question) is None and split_option_lines(rest) is not None else question
+
+
 def find_text(answer: object, choices: Choices) -> int | None:
     """Return the option whose text an answer is, at least but for case, spaces and a full stop; None for none.
 
