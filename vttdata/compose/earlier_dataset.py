@@ -6,6 +6,7 @@ Captions are people's work, and a published split is what others have trained on
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -232,6 +233,15 @@ def report_split_changes(
     counts = Counter(split_of.values())
     gaps = {split: counts[split] / max(len(split_of), 1) - ratio for split, ratio in ratios.items()}
     gap = max(map(abs, gaps.values()))
+    if 1 < len(split_of) < _MIN_CLIPS and gap > _LARGE_GAP:
+        nearest = division.assign(clips, dataclasses.replace(division.settings, method="balanced"))
+        found, best = (", ".join(f"{of[split]} {split}" for split in ratios) for of in (counts, nearest.counts))
+        how = "no other is nearer" if found == best else f"{best} is, with split.method=balanced"
+        message = (
+            f"{len(split_of)} clips in {nearest.groups} groups that stay together cannot be divided by the wanted "
+            f"ratios {', '.join(f'{ratio:.0%}' for ratio in ratios.values())}: they are {found}; {how}."
+        )
+        warnings.warn(message, VttdataWarning, stacklevel=2)
     if len(split_of) >= _MIN_CLIPS and gap > (_GAP_OF_MANY if len(split_of) >= _MANY_CLIPS else _LARGE_GAP):
         shares = ", ".join(
             f"{split} {counts[split] / len(split_of):.1%} (wanted {ratios[split]:.1%})" for split in gaps

@@ -168,12 +168,9 @@ class MeasureSources(FileStage[Source]):
         return dataclasses.replace(item, file=copy.name, stored="fetched", bytes=size, sha256=digest, probe=facts)
 
     def intact(self, record: Source) -> bool:
-        """Return whether the source's features exist, and a copy with new times."""
-        is_there = not self.new_times or self.folders.path(record).is_file()
-        return is_there and features_path(self.features, record).is_file()
-
-    def unchanged(self, record: Source) -> bool:
-        """Return whether the source's features can be read."""
+        """Return whether the source's features can be read, and a copy with new times is there."""
+        if self.new_times and not self.folders.path(record).is_file():
+            return False
         try:
             load_features(features_path(self.features, record))
         except UnavailableError:
