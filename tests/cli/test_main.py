@@ -115,6 +115,9 @@ def test_help_has_a_description_and_examples_that_can_be_parsed(
     assert main([*path, "--help"]) == 0
     printed = capsys.readouterr().out
     assert f" vttdata {' '.join(path)} " in printed.splitlines()[0]
+    # Defaults and repetition are told in one style.
+    joined = " ".join(printed.split())
+    assert not [other for other in ("[default: (", "repeatable", "by default", "(default") if other in joined]
     command = COMMANDS[path]
     assert command.short_help
     assert command.examples
