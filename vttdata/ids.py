@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import hmac
 import json
 import re
 import unicodedata
@@ -110,6 +111,11 @@ def clip_span(video_id: str) -> tuple[str, float, float] | None:
 def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
     """Return the id of a caption without an official one: 52 bits of a hash of its text, its annotator and its clip."""
     return int(digest([video_id, annotator or "", caption])[:13], 16)
+
+
+def pseudonym(salt: bytes, name: str) -> str:
+    """Return the name under which a person is published: ``w`` and 48 bits of an HMAC with a secret salt."""
+    return "w" + hmac.new(salt, name.encode(), hashlib.sha256).hexdigest()[:12]
 
 
 def source_of(url: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from builders.questions import read
+from builders.question_table import read
 from vttdata.cli.main import main
 from vttdata.compose.foils import read_questions
 from vttdata.generate.blind.trial import answer_choices

@@ -77,3 +77,45 @@ def test_interrupted_command_goes_on(
     assert main(command) == 2
     assert f"{written[0]}: exists already" in capsys.readouterr().err
     assert not written[2].exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (
+            "deep.json",
+            '{"qa": [{"clip": "v1.mp4", "items": [{"ask": "who?", "choices": ["a", "b"], "right": "B"}]}]}',
+            "Reads 1 questions about 1 videos; the answer to the first, 'who?', is 'b'.",
+        ),
+        (
+            "wide.csv",
+            "video,question,option1,option2,option3,correct,qid\nv w,who?,a,b,c,3,7\nv w,what?,a,b,c,1,8\n",
+            "Reads 2 questions about 1 videos; the answer to the first, 'who?', is 'c'.",
+        ),
+        (
+            "lines.jsonl",
+            '{"vid": "v", "question": "who?\\nA. a\\nB. b\\nAnswer.", "gt": "A"}\n'
+            '{"vid": "v", "question": "open?", "gt": "x"}\n',
+            "Reads 1 questions about 1 videos; the answer to the first, 'who?', is 'a'.",
+        ),
+        ("open.json", '[{"video": "v", "question": "who?", "answer": "x"}]', "Cannot be read yet: "),
+    ],
+)
+def test_recipe_is_guessed_from_a_file_of_questions(
+    name: str, content: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(content)
+    command = ["new", "questions", str(tmp_path / name), "--out", str(tmp_path / "plugins")]
+    assert main(command) == 0
+    written, sentence = capsys.readouterr().out.splitlines()
+    assert words in sentence
+    assert sentence in Path(written).read_text()
+    assert main(command) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_file_without_questions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "captions.csv").write_text("video,caption\nv,a dog\n")
+    assert main(["new", "questions", str(tmp_path / "captions.csv"), "--out", str(tmp_path)]) == 2
+    assert "no rows with a question were found" in capsys.readouterr().err
+    assert not (tmp_path / "recipes").exists()

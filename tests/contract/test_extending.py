@@ -100,7 +100,7 @@ def test_page_adds_one_file_for_each_extension() -> None:
         "recipes",
         "tasks",
     ]
-    assert len(added) == 11
+    assert len(added) == 10
 
 
 def test_benchmark_is_listed_and_built(workplace: Workplace, output: dict[str, str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pydantic
 import pytest
 import yaml
 
@@ -31,9 +33,10 @@ def test_recipe_has_description_and_citation_and_says_how_to_build(recipe: str) 
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_folder_without_the_official_files_is_refused_in_one_sentence(recipe: str, tmp_path: Path) -> None:
-    read = packaged.load_builder(RECIPES[recipe]["builder"]).read
+    builder, fields = packaged.load_builder(RECIPES[recipe]["builder"]), RECIPES[recipe].get("fields")
+    layout = () if fields is None else (pydantic.TypeAdapter(builder.Fields).validate_json(json.dumps(fields)),)
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(VttdataError) as refused:
-            read(folder)
+            builder.read(folder, *layout)
         assert str(folder) in str(refused.value)
         assert "\n" not in str(refused.value)

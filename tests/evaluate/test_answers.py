@@ -17,9 +17,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import builders.nextqa
-import builders.tempcompass
 from tests.evaluate.model_answers import ANSWERS, QUESTIONS
+from tests.helpers.question_sets import read_set
 from vttdata.annotations import Annotations
 from vttdata.dataset.questions import StoredQuestion
 from vttdata.errors import VttdataError
@@ -66,7 +65,7 @@ ASPECTS = ("action", "direction", "speed", "order", "attribute_change")
 @pytest.mark.parametrize("model", ["video-llava", "gemini"])
 def test_tempcompass_scores_are_the_published_ones(shared: Path, model: str) -> None:
     folder = shared / "data" / "questions" / "tempcompass"
-    questions = asked_of(builders.tempcompass.read(folder))
+    questions = asked_of(read_set("tempcompass", folder))
     found: dict[str, dict[str, dict[str, Answer]]] = {}
     for source in ("predictions", "auto_eval_results"):
         by_kind: dict[str, dict[str, Answer]] = defaultdict(dict)
@@ -89,7 +88,7 @@ def test_tempcompass_scores_are_the_published_ones(shared: Path, model: str) -> 
 @pytest.mark.parametrize("notation", ["index", "number", "letter", "text", "line", "mixed"])
 @pytest.mark.sampled(2)
 def test_nextqa_answers_are_the_same_in_every_notation(shared: Path, tmp_path: Path, notation: str) -> None:
-    questions = list(asked_of(builders.nextqa.read(shared / "data" / "questions" / "nextqa")).values())
+    questions = list(asked_of(read_set("nextqa", shared / "data" / "questions" / "nextqa")).values())
     draw = random.Random(1)
     chosen = [each.answer if draw.random() < 0.6 else draw.randrange(5) for each in questions]
     with (tmp_path / "answers.csv").open("w", newline="") as stream:

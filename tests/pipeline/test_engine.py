@@ -194,6 +194,14 @@ def test_retry_failed_reprocesses_only_retryable_failures(run: Run, marks: Path)
     assert calls(marks) == 5
 
 
+def test_video_that_was_to_come_is_tried_again_by_every_run(run: Run, marks: Path) -> None:
+    items = numbers("a", "premiere-1", "later-1")
+    first = run(Double(marks), items).tally
+    assert (first.failed, first.inconclusive_text()) == ({"not_yet": 1, "network": 1}, "")
+    (marks / "ready").touch()
+    assert [number.source_id for number in run(Double(marks), items)] == ["a", "premiere-1"]
+
+
 def test_rate_limits_in_a_row_halt_the_run_and_keep_finished_parts(run: Run, marks: Path) -> None:
     items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{value}" for value in range(50)))
     with pytest.raises(

@@ -54,6 +54,10 @@ MEANINGS = {
     "annotators_disagree": "sentences for which several moments were marked most often, each by as many annotators; "
     "the first of these is the span",
     "no_answer": "questions whose answer these files do not have; nobody can score them here, so they are left out",
+    "few_options": "questions without two options that can be read, such as those with open answers; they are left out",
+    "wrong_answer": "questions whose answer is none of their options; they are left out",
+    "wrong_span": "questions about a span that is no time in seconds, or ends before it starts; they are left out",
+    "span_after_video": "questions about a span that ends after the stated duration of their video; they are kept",
     "derived_video": "videos that are named after another one with an ending, such as `ID_reverse`; both count as one "
     "source, unless a column `source_id` says otherwise",
     "no_window": "queries without a window; they are kept",

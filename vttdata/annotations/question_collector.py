@@ -1,20 +1,18 @@
 """Collect the questions of official files: what readers of question benchmarks share.
 
 A reader opens its files, and asks each question under the id, the options and the answer that they state. Videos become
-clips when the first question about them is asked. How an answer is written is what the format says: an index from 0, or
-the text, the letter or the label of an option; an answer that is none of the options is refused, never guessed.
+clips when the first question about them is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vttdata.annotations.files import OfficialFile
-from vttdata.annotations.record_collector import RecordCollector
-from vttdata.errors import VttdataError
+from vttdata.annotations.record_collector import RecordCollector, VideoFacts
 from vttdata.records import VideoQuestion
-from vttdata.text.questions import Choices, find_text, kind_of, letters, name_video
+from vttdata.text.questions import kind_of, letters, name_video
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +24,7 @@ class OfficialQuestion:
         video: name of the video or of its file; see `vttdata.text.questions.name_video`.
         question: text without options.
         options: 2 to 26 texts.
-        answer: index of the right option from 0, or a text that `find` reads.
-        find: which option an answer that is a text names: `vttdata.text.questions.find_text`, `find_label` or
-            `find_option`.
+        answer: index of the right option from 0; `vttdata.text.questions.find_answers` reads other notations.
         kind: by default ``yes_no`` for the options yes and no, else ``multiple_choice``.
         labels: of the options as they are published; by default their letters.
         group: what it shares with the questions that it belongs together with; None alone.
@@ -36,14 +32,14 @@ class OfficialQuestion:
         source: take that the video is of; by default the video.
         split: of the video.
         span: start and end in the video, seconds; None for all of it.
+        seconds: length of the video, where the files state it.
     """
 
     question_id: str
     video: str
     question: str
     options: Sequence[str]
-    answer: int | str
-    find: Callable[[object, Choices], int | None] = find_text
+    answer: int
     kind: str | None = None
     labels: Sequence[str] = ()
     group: str | None = None
@@ -51,6 +47,7 @@ class OfficialQuestion:
     source: str | None = None
     split: str = "test"
     span: tuple[float, float] | None = None
+    seconds: float | None = None
 
 
 class QuestionCollector(RecordCollector):
@@ -63,33 +60,31 @@ class QuestionCollector(RecordCollector):
     def ask(self, file: OfficialFile, asked: OfficialQuestion, *, location: str) -> None:
         """Add a question, and the clip of its video where none of that split is there yet.
 
-        Clips start and end at 0, since these files state no length. `location`, file and line or key, begins messages.
+        Clips start at 0, and end there too where these files state no length. `location`, file and line or key, begins
+        messages.
 
         Raises:
-            VttdataError: when the answer is no option, or as `RecordCollector.add_clip` and `add_question`.
+            VttdataError: as `RecordCollector.add_clip` and `add_question`.
         """
         video = name_video(asked.video)
         if (video, asked.split) not in self._asked:
-            self.add_clip(file, video, asked.source or video, 0, None, split=asked.split, location=location)
+            facts = VideoFacts(seconds=asked.seconds)
+            source, split = asked.source or video, asked.split
+            self.add_clip(file, video, source, 0, asked.seconds, split=split, video=facts, location=location)
             self._asked.add((video, asked.split))
         options = tuple(asked.options)
         labels = tuple(asked.labels) or letters(len(options))
-        kind, answer = asked.kind or kind_of(options), asked.answer
-        if isinstance(answer, str):
-            found = asked.find(answer, Choices(options, labels))
-            if found is None:
-                none = "neither yes nor no" if kind == "yes_no" else f"no option, of {len(options)}"
-                raise VttdataError(f"{location}: the answer {answer[:60]!a} is {none}.")
-            answer = found
         start, end = asked.span or (None, None)
+        if end is not None and asked.seconds is not None and end > asked.seconds:
+            self.findings.add("span_after_video", file.name, asked.question_id)
         question = VideoQuestion(
             asked.question_id,
             video,
-            kind,
+            asked.kind or kind_of(options),
             asked.question,
             options,
             labels,
-            answer,
+            asked.answer,
             group=asked.group,
             type=asked.type,
             start=start,

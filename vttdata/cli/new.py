@@ -1,4 +1,4 @@
-"""Write a builder, a recipe and a test to start from (``vttdata new``)."""
+"""Write a builder, a recipe and a test to start from, or a recipe for a file of questions (``vttdata new``)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import click
 
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, argument, option
+from vttdata.errors import VttdataError
 
 
-@click.command("new", cls=Command, examples=["vttdata new tiny-talks --out plugins"])
-@argument("name", "NAME", "Name of the benchmark: lower-case letters, digits, - and _.")
+@click.command(
+    "new",
+    cls=Command,
+    examples=["vttdata new tiny-talks --out plugins", "vttdata new questions quiz.json --out plugins"],
+)
+@argument("name", "NAME", "Name of the benchmark: lower-case letters, digits, - and _; or questions.")
+@argument("file", "[FILE]", "Of questions: a published file, for a recipe that reads it.", type=FILE, required=False)
 @option(
     "--out DIR",
     "A checkout of this project, or a folder of plugins (VTTDATA_PLUGINS).",
@@ -19,12 +25,21 @@ from vttdata.cli.options import FILE, Command, argument, option
     default=".",
     show_default="the working folder",
 )
-def command(name: str, out: Path) -> int:
-    """Add a benchmark of your own in code: write files to start from.
+def command(name: str, file: Path | None, out: Path) -> int:
+    """Add a benchmark of your own in code, or a set of questions without: write files to start from.
 
     A builder, a recipe and a test read a table and pass; every place to change is marked TODO, and 'docs/extending.md'
-    explains them. Videos and captions of your own need no code: 'vttdata build own-folder' takes them.
+    explains them. 'questions FILE' looks at a file of questions and writes a recipe with what it guessed of it. Videos
+    and captions of your own need neither: 'vttdata build own-folder' takes them.
     """
+    if file is not None:
+        if name != "questions":
+            raise VttdataError(f"{file}: only a file of questions is looked at: vttdata new questions FILE.")
+        from vttdata.compose.new_question_set import write_question_recipe
+
+        path, sentence = write_question_recipe(file, out)
+        print(path, sentence, sep="\n")
+        return DONE
     from vttdata.compose.new_benchmark import write_benchmark
 
     for path in write_benchmark(name, out):

@@ -1,7 +1,8 @@
 """Run yt-dlp as a subprocess, with the options that all calls share, retry it, and classify its errors.
 
 The user's configuration, plugins and caches are ignored, and no address is ever read as an option. Error messages fall
-into a closed list of reasons; to recognise another message, add a line to `_MESSAGES`.
+into a closed list of reasons: by yt-dlp's class of error where it has one, and else by words. To recognise another
+message, add a line to `_MESSAGES`.
 """
 
 from __future__ import annotations
@@ -77,16 +78,66 @@ _NO_CONNECTION = "|".join(
     )
 )
 
+# Class of error of yt-dlp -> reason, and whether it is permanent.
+_CLASSES = {"GeoRestrictedError": ("geo_blocked", True), "UserNotLive": ("not_yet", False)}
+
+# Where a site says that a video may be seen: words before "country", and the whole in other languages.
+_PLACE = r"(current )?(countr(y|ies)|regions?|locations?|territor(y|ies)|areas?)"
+_FOREIGN_PLACE = (
+    r"in (deinem|ihrem) (land|gebiet)|in (deiner|ihrer) region|(dans )?(votre|ton) (pays|région|zone)|zone géographique"
+    r"|en (tu|su) (país|región|zona|ubicación)|(no|em|na) (seu|teu|sua|tua) (país|região)|nel tuo paese"
+    r"|nella tua (zona|area)|area geografica|in (jouw|uw|je) (land|regio)|(w|na) twoi[mc]h? kraju|i (ditt|dit) land"
+    r"|maassasi|sijaintisi|вашей? (стран|регион)|вашем регионе"
+    r"|地域(で|から|に)|お住まいの|(所在的?|您的)(国家|地区|地區)"
+)
+
 # Reason, whether it is permanent, and a pattern of the message; the first match wins.
 _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("forbidden", True, NOT_PUBLIC),
     ("unsupported", True, EXTERNAL),
+    # Which of both it is, nobody says; that of the client would stop the build.
+    ("private", False, r"rate.?limit.{0,30}\bor\b.{0,30}log.?in|log.?in.{0,30}\bor\b.{0,30}rate.?limit"),
     ("rate_limit", False, r"HTTP Error 429|too many requests|rate.?limit|content isn.t available, try again later"),
     ("rate_limit", False, r"blocked by server \(\d+\)|rejected by server \(\d+\)"),
     ("bot_check", False, r"not a bot\b|anti-bot|captcha|unusual traffic"),
     ("age", True, r"confirm your age|age.?(restrict|gate|limit|verif)|inappropriate for some users|mature audience"),
-    ("geo_blocked", True, r"geo.?(restrict|block)|your (current )?(country|region|location|territory)"),
-    ("geo_blocked", True, r"HTTP Error 451|not available outside"),
+    ("geo_blocked", True, rf"geo.?(restrict|block)|geographic|\b(your|this|certain|some|the following) {_PLACE}\b"),
+    ("geo_blocked", True, r"HTTP Error 451|(available|accessible|viewable) outside|by decision of the .* government"),
+    ("geo_blocked", True, r"(available|licensed) in (?!HD|high)[\w .]{3,30} only\b|" + _FOREIGN_PLACE),
+    ("geo_blocked", True, r"only (available|licensed|viewable) (to users )?(with)?in (?!HD|high|your|an? |the app)"),
+    (
+        "removed",
+        True,
+        r"ended.{0,20}(no archive|replay is disabled|VOD is not)|neither archive|(stream|link) (has|is) expired",
+    ),
+    ("removed", True, r"offline (because|due)|most likely expired|content not found"),
+    (
+        "not_yet",
+        False,
+        r"\bpremier(e|ing)s?\b.{0,20}\b(in|will|on|at|begin|shortly)\b|(not|n't) (yet )?(started|begun)",
+    ),
+    (
+        "not_yet",
+        False,
+        r"(live|event|stream|broadcast|program|premiere|episode|video).{0,30}\bwill (begin|start|be avail)",
+    ),
+    (
+        "not_yet",
+        False,
+        r"scheduled (for|to start)|time .{0,40}left before|only available after|not (yet available|available yet)",
+    ),
+    ("not_yet", False, r"(is|are|re|still|currently|be) (being )?(uploading|processing|processed)\b"),
+    (
+        "not_yet",
+        False,
+        r"(not (currently )?|n't (currently )?|find on-air .*)(live|channel)\b(?! recording)|\bauto-playing",
+    ),
+    (
+        "not_yet",
+        False,
+        r"\bis (now )?offline|(live|stream|event|broadcast)\w*( event)? (has|was|have) ended|not downloadable yet",
+    ),
+    ("not_yet", False, r"ended.{0,30}available shortly|no active streams|livestream is not available"),
     ("private", True, r"private video|is private|been granted access|join this channel|members.only|channel.s members"),
     ("private", True, r"log ?in required|need to log in|logged.in|registered users|requires? (payment|authentication)"),
     ("private", True, r"premium members|supporter.only|for subscribers|password|HTTP Error 40[12]\b"),
@@ -107,6 +158,43 @@ _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("network", False, r"HTTP Error (5\d\d|408)|connection (reset|aborted|broken)|remote end closed"),
     ("network", False, r"more expected|incompleteread|did not get any data|\bSSL\b|certificate|\bproxy\b"),
     ("network", False, r"TransportError|new connection|got error|content too short|unable to download json metadata"),
+    ("network", False, r"error on server.side|temporarily unavailable|network error|error occurred while receiving"),
+    # Wide nets, after all that is certain.
+    ("forbidden", False, r"\bIP (address )?is (likely )?(being )?(blocked|unable)|TLS fingerprint|suspected"),
+    (
+        "private",
+        True,
+        r"log ?in (is )?(required|needed)|(unable to|failed to|asks you to) log ?in|login failed|\blocked\b",
+    ),
+    (
+        "private",
+        True,
+        r"\bpremium\b|for (members|\w+ members)|subscri(be|bed|ption)\b|purchas|\bpaid\b|pay for|tickets?\b",
+    ),
+    (
+        "private",
+        True,
+        r"(not|n't) have (access|permission)|not (authori[sz]ed|subscribed)|private (show|subreddit|playlist)",
+    ),
+    ("private", True, r"(account|authentication|cookies) (is|are) (needed|required)|log ?in to (view|access|watch)"),
+    ("private", True, r"(requires?|may need) (a )?(log ?in|account)|log ?in details|opted in|use --(cookies|username)"),
+    (
+        "private",
+        True,
+        r"tokens? .{0,20}(expired|invalid)|expired token|authorization lost|participating TV|invalid user ?name",
+    ),
+    ("removed", True, r"(show|track|channel|stream|clip|content)\b.{0,20} not (found|available)|expired or no episode"),
+    (
+        "removed",
+        True,
+        r"\bno such\b|no .{1,40} exists|is (currently )?un(available|playable)|video \S+ is not available",
+    ),
+    ("unsupported", True, r"not a video|(\b(no|not|find|without)|n't) .{0,30}(video|audio|media|download|source)s?\b"),
+    (
+        "unsupported",
+        True,
+        r"\b(is|are|not) (no longer |and will not be )?(not )?supported|invalid url|not a file|embed",
+    ),
 )
 _PATTERNS = tuple((reason, permanent, re.compile(pattern, re.IGNORECASE)) for reason, permanent, pattern in _MESSAGES)
 _ERROR = re.compile(r"^ERROR:(.*?)(?=^(?:ERROR|WARNING):|\Z)", re.DOTALL | re.MULTILINE)
@@ -237,10 +325,10 @@ class FetchError(VttdataError):
     """Video that could not be fetched.
 
     Args:
-        reason: ``removed``, ``private``, ``geo_blocked``, ``age``, ``bot_check``, ``rate_limit``, ``forbidden`` (HTTP
-            403, or a link to an address inside of the user's network), ``unreachable`` (no connection to the host),
-            ``network``, ``unsupported``, ``too_large``, ``timeout``, ``missing`` (a listed file that does not exist)
-            or ``other``.
+        reason: ``removed``, ``private``, ``geo_blocked``, ``age``, ``not_yet`` (a premiere or stream before its start,
+            after its end or while it is processed), ``bot_check``, ``rate_limit``, ``forbidden`` (HTTP 403, or a link
+            to an address inside of the user's network), ``unreachable`` (no connection to the host), ``network``,
+            ``unsupported``, ``too_large``, ``timeout``, ``missing`` (a listed file that does not exist) or ``other``.
         detail: description of what happened; yt-dlp's error message where there is one.
         retry: whether a later attempt may succeed; for ``too_large``, with another limit.
         wait: seconds after which the server wants to be asked again, if it says so.
@@ -292,7 +380,7 @@ def last_error(stderr: str) -> str:
 def fetch_error(stderr: str, code: int) -> FetchError:
     """Return the error to raise after yt-dlp ended with an exit code other than 0."""
     text = last_error(stderr)
-    reason, permanent = classify(text)
+    reason, permanent = _CLASSES.get(error_class(stderr)) or classify(text)
     detail = text or f"yt-dlp ended with exit code {code} and no message."
     return FetchError(reason, detail, retry=not permanent, wait=seconds_to_wait(stderr))
 

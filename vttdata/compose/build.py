@@ -179,7 +179,10 @@ def build(
                 loaded.builder.build(loaded.recipe, run)
         except VttdataError as error:
             if run.dataset.exists():
-                error.args = (f"{error} {run.dataset} is still that of an earlier build.", *error.args[1:])
+                error.args = (
+                    f"{str(error).rstrip('.')}. {run.dataset} is still that of an earlier build.",
+                    *error.args[1:],
+                )
             raise
         unprocessed = run.unprocessed()
         if run.tombstones.rows:

@@ -20,6 +20,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.rows import ERRATA
 from vttdata.dataset.tombstones import read_history
 from vttdata.errors import CaptionLossError, VttdataError, VttdataWarning
+from vttdata.files.results import format_plain_table
 from vttdata.json_types import Row
 from vttdata.pipeline.build_folder import Build, write_pins
 from vttdata.pipeline.stages.split import Split
@@ -245,11 +246,18 @@ def report_split_changes(
         shares = ", ".join(
             f"{split} {counts[split] / len(split_of):.1%} (wanted {ratios[split]:.1%})" for split in gaps
         )
-        message = f"The shares of the splits are {shares}; split.method=balanced keeps to them."
+        message = f"The shares of the splits are {shares}."
         if division.settings.method == "stable":
+            message = f"{message[:-1]}; split.method=balanced keeps to them."
             draw, closest = division.find_closer_draw(clips)
             if closest < gap:
                 message += f" split.draw={draw} brings each within {100 * closest:.1f} points and moves clips once."
+        groups = division.largest_groups(clips)
+        if any(size > gap * len(split_of) for _, size, _ in groups.rows):
+            message += (
+                " Ties make large groups, each of which is in one split; near_duplicates=keep_one and split.cut_ties "
+                f"make smaller ones.\n{format_plain_table(groups)}"
+            )
         warnings.warn(message, VttdataWarning, stacklevel=2)
 
 

@@ -202,7 +202,7 @@ def find_contamination(
             for row in table.to_pylist():
                 if row.get("hash_scheme") == HASH_SCHEME and row.get("hashes"):
                     name = str(row.get("source_id") or row.get("video_id") or row.get("url"))
-                    fingerprints.append((name, Fingerprint(HASH_SCHEME, row["hashes"])))
+                    fingerprints.append((name, Fingerprint(HASH_SCHEME, str(row["hashes"]))))
             while len(fingerprints) >= _FINGERPRINTS_AT_ONCE:
                 _add_near_duplicates(result, benchmark, ours, fingerprints[:_FINGERPRINTS_AT_ONCE])
                 del fingerprints[:_FINGERPRINTS_AT_ONCE]

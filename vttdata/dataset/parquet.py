@@ -88,9 +88,9 @@ def _read_metadata(path: Path, _status: tuple[int, ...]) -> pq.FileMetaData:
     metadata = pq.read_metadata(path)
     if excess := _describe_inflation(metadata, path):
         raise VttdataError(f"{path}: {excess}; no table of a dataset is like this, and it is not read.")
-    name, number = Counter(metadata.schema.to_arrow_schema().names).most_common(1)[0]
-    if number > 1:
-        raise VttdataError(f"{path}: the column '{name}' is duplicated.")
+    for name, number in Counter(metadata.schema.to_arrow_schema().names).most_common(1):
+        if number > 1:
+            raise VttdataError(f"{path}: the column '{name}' is duplicated.")
     return metadata
 
 

@@ -430,11 +430,11 @@ class _Reception:
         target = self._session.get_redirect_target(response)
         if target is None:
             return
-        for host in hosts_of([urllib.parse.urljoin(response.url, target)]):
-            try:
-                check_host(host, frozenset().union(*map(resolve, hosts_of([self._address]))))
-            except PermissionError as error:
-                raise _AddressError(f"redirects to {host}: {error}") from error
+        try:
+            host = urllib.parse.urlsplit(urllib.parse.urljoin(response.url, target)).hostname or ""
+            check_host(host, frozenset().union(*map(resolve, hosts_of([self._address]))))
+        except (PermissionError, ValueError) as error:
+            raise _AddressError(f"redirects elsewhere: {error}") from error
 
     def _write(self, response: requests.Response, start: int) -> None:
         size = self._file.bytes

@@ -161,7 +161,7 @@ class Video:
             if last is not None:
                 if pts <= last:
                     times = f"{self.seconds_of(pts):.3f} s, and the frame before it {self.seconds_of(last):.3f} s"
-                    remedy = "`ffmpeg -i FILE NEW.mp4` writes new times"
+                    remedy = "`ffmpeg -i FILE NEW.mp4`, or a build with collect.new_times=true, writes new times"
                     back = f"the file's times go back: frame {index} has {times}; {remedy}."
                     raise MediaError("timestamps", back)
                 intervals.append(pts - last)

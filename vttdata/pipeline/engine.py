@@ -37,6 +37,8 @@ from vttdata.pipeline.stored_results import ItemResults, Part, PartStore, cut_in
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
 MAX_CRASHES_IN_A_ROW = 8
 CRASHES = frozenset({"crashed", "killed"})
+# Failures that every run tries again, although the dataset is complete without their items.
+PASSING = frozenset({"not_yet"})
 # So many failures of unknown cause with the same words, hardly either.
 MAX_UNEXPLAINED_IN_A_ROW = 10
 
@@ -231,7 +233,10 @@ class Engine:
     def has_due(self, result: ItemResult[object]) -> bool:
         """Return True if a stored result holds a failure whose item has to be tried again."""
         failures = (outcome for outcome in result.outcomes if isinstance(outcome, Failed))
-        return any(failure.inconclusive or (failure.retry and self.retry_failed) for failure in failures)
+        return any(
+            failure.inconclusive or failure.reason in PASSING or (failure.retry and self.retry_failed)
+            for failure in failures
+        )
 
 
 def watch_results(

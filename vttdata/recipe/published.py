@@ -30,7 +30,7 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
     # Texts for the card, and names of columns, categories, splits and languages.
     **dict.fromkeys(("name", "version", "licence", "licence.*", "language", "description", "citation", "date"), _ANY),
     **dict.fromkeys(("allow_leaks", "paper.*.why", "columns.*", "collect.columns.*", "captions.columns.*"), _ANY),
-    **dict.fromkeys(("captions.language", "collect.search.queries.*.*", "folders.*"), _ANY),
+    **dict.fromkeys(("captions.language", "collect.search.queries.*.*"), _ANY),
     **dict.fromkeys(("responsible.limitations", "responsible.biases", "responsible.sensitive", "split.after"), _ANY),
     **dict.fromkeys(("responsible.uses", "responsible.social_impact", "responsible.derived_from.*"), _ANY),
     # Choices among words that the recipe's type lists.
@@ -38,7 +38,7 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
         ("format", "foils.selection", "degrade.variant", "publish.media", "near_duplicates", "collect.category"), _ANY
     ),
     **dict.fromkeys(("filter.score_only.*", "media.keep", "media.codec", "captions.below"), _ANY),
-    **dict.fromkeys(("split.together.*", "split.method", "split.stratify"), _ANY),
+    **dict.fromkeys(("split.together.*", "split.cut_ties.*", "split.method", "split.stratify"), _ANY),
     # Packaged things.
     "builder": _ANY,  # `load_foreign_recipe` has checked it
     "scorer": _TRAINED_HERE,
@@ -165,8 +165,13 @@ def _searches(settings: Mapping[str, object]) -> bool:
 
 
 def is_allowed(key: str, text: str) -> bool:
-    """Return True if a foreign recipe may have a text under a dotted key."""
-    return any(names_path(key, [pattern]) and values.fullmatch(text) for pattern, values in ALLOWED.items())
+    """Return True if a foreign recipe may have a text under a dotted key.
+
+    Fields say where values lie in the rows of annotations, and which of the files in their folder have them.
+    """
+    return key.startswith("fields.") or any(
+        names_path(key, [pattern]) and values.fullmatch(text) for pattern, values in ALLOWED.items()
+    )
 
 
 def _covers(given: Iterable[str], key: str) -> bool:

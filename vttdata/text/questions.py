@@ -182,6 +182,12 @@ def split_option_lines(text: str) -> LinedOptions | None:
     return None
 
 
+def without_instruction(question: str) -> str:
+    """Return a question without the line that follows its lines of options; other questions as they are."""
+    rest = question.rstrip().rpartition("\n")[0]
+    return rest if split_option_lines(question) is None and split_option_lines(rest) is not None else question
+
+
 def find_text(answer: object, choices: Choices) -> int | None:
     """Return the option whose text an answer is, at least but for case, spaces and a full stop; None for none.
 
@@ -244,13 +250,13 @@ _NOTATIONS: Mapping[str, Callable[[object, Choices], int | None]] = {
     "index from 0": find_index,
     "number from 1": find_number,
 }
-# Columns that say how their answer is written.
-_STATED = {
+ANSWER_COLUMNS = {
     "answer_index": "index from 0",
     "answer_number": "number from 1",
     "answer_letter": "letter",
     "answer_text": "text",
 }
+"""Column that says how its answers are written -> how."""
 
 
 def decide_answers(answers: Sequence[object], choices: Sequence[Choices], locations: Sequence[str]) -> list[int]:
@@ -333,7 +339,11 @@ def read_question_table(path: Path, columns: Mapping[str, str] | None = None) ->
         if not rows and not _is_of_questions(folded, cells):
             return None
         location = f"{path}:{line}"
-        rows.append((location, cells, *_read_choices(location, folded, cells)))
+        options = read_options(location, cells.get("options"))
+        if options is None:
+            options = lettered_options(location, folded)
+        answer = cells.get("answer", cells.get("answer_text"))
+        rows.append((location, cells, *choose_options(location, str(cells.get("question", "")), options, answer)))
     return _decide_rows(rows) if rows else None
 
 
@@ -353,25 +363,30 @@ def _name_cells(folded: Row, columns: Mapping[str, str]) -> Row:
     return cells
 
 
-def _read_choices(location: str, folded: Row, cells: Row) -> tuple[str, Choices]:
-    """Return the text of a question and its options.
+def choose_options(
+    location: str, question: str, options: Sequence[object] | None, answer: object = None
+) -> tuple[str, Choices]:
+    """Return the text of a question, and its options.
+
+    Args:
+        location: file and line, which begins messages.
+        question: its last lines are the options where there are no others.
+        options: texts or numbers; labels such as ``A.`` in front of all of them are left out.
+        answer: without any options, those of the answer yes or no are yes and no.
 
     Raises:
         VttdataError: when there are not 2 to 26 options, or one is no text.
     """
-    question = str(cells.get("question", ""))
-    options = read_options(location, cells.get("options"))
-    if options is None:
-        options = lettered_options(location, folded)
     if not options and (lined := split_option_lines(question)) is not None and len(lined.options) <= MAX_OPTIONS:
         return lined.question, Choices(lined.options, lined.labels)
-    if not options and fold_text(str(cells.get("answer", cells.get("answer_text", "")))) in YES_NO:
-        options = list(YES_NO)
-    texts = [option if isinstance(option, str) else _text_of(option) for option in options]
+    if not options and fold_text(str(answer)) in YES_NO:
+        options = YES_NO
+    texts = [option if isinstance(option, str) else _text_of(option) for option in options or ()]
     usable = [text for text in texts if text is not None and text.strip()]
     if len(usable) < len(texts) or not MIN_OPTIONS <= len(usable) <= MAX_OPTIONS:
         raise VttdataError(
-            f"{location}: two or more options are expected, at most {MAX_OPTIONS}, as texts; found {str(options)[:80]}."
+            f"{location}: two or more options are expected, at most {MAX_OPTIONS}, as texts; found "
+            f"{str(list(options or ()))[:80]}."
         )
     labelled = [_OPTION_LINE.fullmatch(text) for text in usable]
     marks = [match["mark"].upper() for match in labelled if match]
@@ -464,22 +479,31 @@ def _text_of(value: object) -> str | None:
 
 
 def _decide_rows(rows: Sequence[tuple[str, Row, str, Choices]]) -> list[TableQuestion]:
-    stated = next((name for name in _STATED if all(name in cells for _, cells, _, _ in rows)), None)
-    answers = [cells.get(stated or "answer") for _, cells, _, _ in rows]
-    choices = [options for *_, options in rows]
-    locations = [location for location, *_ in rows]
-    if stated is None:
-        indices = decide_answers(answers, choices, locations)
-    else:
-        found = [_NOTATIONS[_STATED[stated]](answer, options) for answer, options in zip(answers, choices, strict=True)]
-        if None in found:
-            line = found.index(None)
-            raise VttdataError(
-                f"{locations[line]}: {stated} {str(answers[line])[:60]!a} is no option, of "
-                f"{len(choices[line].options)}."
-            )
-        indices = [index for index in found if index is not None]
-    return [
-        TableQuestion(location, cells, question, options, index)
-        for (location, cells, question, options), index in zip(rows, indices, strict=True)
-    ]
+    stated = next((name for name in ANSWER_COLUMNS if all(name in cells for _, cells, _, _ in rows)), "answer")
+    answers = [cells.get(stated) for _, cells, _, _ in rows]
+    indices = find_answers(stated, answers, [choices for *_, choices in rows], [location for location, *_ in rows])
+    return [TableQuestion(*row, index) for row, index in zip(rows, indices, strict=True)]
+
+
+def find_answer(column: str, answer: object, choices: Choices) -> int | None:
+    """Return the index of an answer that is written as a column of `ANSWER_COLUMNS` says; None for no option."""
+    return _NOTATIONS[ANSWER_COLUMNS[column]](answer, choices)
+
+
+def find_answers(
+    column: str, answers: Sequence[object], choices: Sequence[Choices], locations: Sequence[str]
+) -> list[int]:
+    """Return the indices of answers that are written as their column says; see `COLUMNS` and `decide_answers`.
+
+    Raises:
+        VttdataError: when an answer is no option, or as `decide_answers`.
+    """
+    if column not in ANSWER_COLUMNS:
+        return decide_answers(answers, choices, locations)
+    found = [find_answer(column, answer, options) for answer, options in zip(answers, choices, strict=True)]
+    if None in found:
+        line = found.index(None)
+        raise VttdataError(
+            f"{locations[line]}: {column} {str(answers[line])[:60]!a} is no option, of {len(choices[line].options)}."
+        )
+    return [index for index in found if index is not None]

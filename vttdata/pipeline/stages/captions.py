@@ -19,7 +19,9 @@ from vttdata.text.captions import (
     Removal,
     RemovalReason,
     clean_captions,
+    pseudonymise,
     read_caption_table,
+    read_salt,
 )
 from vttdata.text.clip_matching import Loss, UnmatchedReason, match_captions
 from vttdata.text.tokenizers import split_unicode_words
@@ -60,6 +62,8 @@ def group_raw_captions(
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
     raws = read_caption_table(file, settings.columns)
+    if settings.pseudonyms is not None:
+        raws = pseudonymise(raws, read_salt(Path(settings.pseudonyms)))
     by_clip, unmatched = match_captions(raws, clips, sources, copies, losses, settings.follow)
     if unmatched and not any(by_clip.values()):
         first = hide_secrets(unmatched[0].detail)
