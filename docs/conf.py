@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -31,6 +32,8 @@ autodoc_member_order = "bysource"
 python_maximum_signature_line_length = 100
 
 _PAGE = re.compile(r"\]\(([\w/.-]+)\.md[)#]")
+_SECTION = re.compile(r"^## (.+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_MANUALS = ROOT / "docs" / "README.md"
 
 
 def public_packages() -> list[str]:
@@ -39,17 +42,25 @@ def public_packages() -> list[str]:
     return [".".join(file.parent.relative_to(ROOT).parts) for file in files if "\n__all__ =" in file.read_text("utf-8")]
 
 
+def contents(text: str, folder: Path, caption: str = "") -> str:
+    """Return a table of contents of the pages below `folder` that a text leads to."""
+    pages = dict.fromkeys(os.path.normpath(folder / name) for name in _PAGE.findall(text))
+    entries = "\n".join(f"/{Path(page).relative_to(ROOT).as_posix()}" for page in pages if Path(f"{page}.md").is_file())
+    return f"\n\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
+
+
 def add_contents(_: Sphinx, page: str, source: list[str]) -> None:
-    """Add the reference to its page, and to others a table of contents of the pages that they lead to."""
+    """Add the reference to its page, and tables of contents: of all manuals by section, and of the audits."""
     if page == "docs/api":
-        entries = "".join(
+        source[0] += "".join(
             f"\n## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n```\n" for name in public_packages()
         )
-        source[0] += entries
-    elif page in ("README", "docs/audits"):
-        pages = dict.fromkeys(_PAGE.findall(source[0]))
-        entries = "\n".join(name for name in pages if (ROOT / page).parent.joinpath(f"{name}.md").is_file())
-        source[0] += f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+    elif page == "README":
+        source[0] += contents("[](docs/README.md)", ROOT)
+        sections = _SECTION.findall(_MANUALS.read_text(encoding="utf-8"))
+        source[0] += "".join(contents(text, _MANUALS.parent, title) for title, text in sections)
+    elif page == "docs/audits":
+        source[0] += contents(source[0], ROOT / "docs")
 
 
 def setup(app: Sphinx) -> None:

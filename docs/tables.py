@@ -1,6 +1,6 @@
 """Write the tables of the documentation that follow from the code, or check them.
 
-Each table lies between ``<!-- table: NAME -->`` and ``<!-- end -->`` in README.md or docs/*.md. Run ``python
+Each table lies between ``<!-- table: NAME -->`` and ``<!-- end -->`` in README.md or below docs/. Run ``python
 docs/tables.py`` to write all of them, with ``--check`` to compare only, and with a table's name to print it.
 """
 
@@ -24,7 +24,7 @@ from vttdata.generate.blind.attackers import ATTACKERS
 from vttdata.media.filters import FILTERS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 _PLACE = re.compile(r"(<!-- table: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
@@ -100,28 +100,18 @@ def clients() -> str:
     return table(["client", "version", "command", "what it showed"], rows)
 
 
-def client_versions() -> str:
-    """Return the short table of these programs, with the versions that were tried."""
-    versions: dict[str, list[str]] = {}
-    for row in _clients()["showed"]:
-        versions.setdefault(row["client"], []).append(row["version"])
-    rows = ([name, ", ".join(dict.fromkeys(tried)), str(len(tried))] for name, tried in versions.items())
-    return table(["client", "versions", "tests"], rows)
-
-
 def client_environments() -> str:
     """Return the table of environments with these programs, with what it took to make each."""
     rows = (
-        [row["name"], ", ".join(f"`{name}`" for name in row["packages"]), str(row["megabytes"]), str(row["seconds"])]
+        [row["name"], str(len(row["packages"])), str(row["megabytes"]), str(row["seconds"])]
         for row in _clients()["environments"]
     )
-    return table(["environment", "packages", "MB", "seconds to install"], rows)
+    return table(["environment", "packages named", "MB", "seconds to install"], rows)
 
 
 TABLES = {
     "attackers": attackers,
     "client_environments": client_environments,
-    "client_versions": client_versions,
     "clients": clients,
     "commands": command_table,
     "formats": formats,
