@@ -36,7 +36,7 @@ SPLIT_COLUMNS = ("split", "subset", "partition", "set")
 """Names that tables have for the column of splits."""
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
+    **dict.fromkeys(("validation", "validate", "valid", "val", "dev"), "validation"),
     **dict.fromkeys(("test", "testing", "eval", "evaluation"), "test"),
 }
 """Names of splits in those of files, folders and columns, as `datasets` knows them -> split."""
