@@ -84,6 +84,11 @@ if TYPE_CHECKING:
     "Of foils and questions: folder of the videos, named by their ids, for the frames of the page.",
     type=FILE,
 )
+@option(
+    "--errata FILE",
+    "Of a dataset of questions: write the errors that its questions show (.csv), for evaluate --errata.",
+    type=FILE,
+)
 @columns_option("the corpus, or in tables of clips, foils or questions")
 @config_option("clips, a protocol, or the file of one that somebody sent (.json).", default="clips", group="Selection")
 @option(
@@ -114,6 +119,7 @@ def command(
     clean: Path | None,
     pages: tuple[Path, ...],
     videos: Path | None,
+    errata: Path | None,
     columns: dict[str, str],
     config: str,
     judges: tuple[str, ...],
@@ -134,7 +140,9 @@ def command(
     for file in pages:
         check_output_file(file, HTML + MARKDOWN)
     page, html = (next((file for file in pages if file.suffix.lower() in kind), None) for kind in (MARKDOWN, HTML))
-    output = _Output(as_json, page, html, videos, clean)
+    if errata is not None and (errata.exists() or errata.suffix.lower() != ".csv"):
+        raise VttdataError(f"{errata}: --errata takes the name of a new file that ends in .csv.")
+    output = _Output(as_json, page, html, videos, clean, errata)
     models = _Models(judges, texts, encoder, device)
     _check_options(against, {} if Path(dataset).exists() else columns, selection, output)
     if against is not None:
@@ -148,8 +156,9 @@ def command(
     for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
-    if videos is not None and not (find_dataset(dataset) / "questions").is_dir():
-        raise VttdataError(f"--videos is for sets of foils or questions, and {dataset} is none.")
+    if (videos or errata) is not None and not (find_dataset(dataset) / "questions").is_dir():
+        named = "--errata is for sets of questions" if errata else "--videos is for sets of foils or questions"
+        raise VttdataError(f"{named}, and {dataset} is none.")
     return _audit_splits(dataset, selection, output)
 
 
@@ -173,6 +182,7 @@ class _Output(NamedTuple):
     html: Path | None
     videos: Path | None
     clean: Path | None
+    errata: Path | None
 
 
 class _Models(NamedTuple):
@@ -266,6 +276,10 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
         from vttdata.compose.audit_page import clean_protocol
 
         clean_protocol(folder).write(output.clean / "protocol.json")
+    if output.errata is not None:
+        from vttdata.dataset.question_errors import find_question_errors, write_question_errors
+
+        write_question_errors(output.errata, find_question_errors(folder))
     found = {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
     printed = [*audit.sections(), *(attacks.section() for attacks in asked.values())]
     print_result(audit.as_json() | found, printed, as_json=output.as_json)
