@@ -143,8 +143,8 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
             listed = [name for name in items.ids if name in scoring.errata]
             columns["accuracy-without-errata"] = _leave_out(columns["accuracy"], items, listed)
             settings["errata"] = f"{len(listed)} of {len(items.ids)}"
-            counts = Counter(error for name in listed for error in set(scoring.errata[name]))
-            kinds = ", ".join(f"{error} {count:,}" for error, count in sorted(counts.items()))
+            errors = Counter(error for name in listed for error in set(scoring.errata[name]))
+            kinds = ", ".join(f"{error} {count:,}" for error, count in sorted(errors.items()))
             findings.append(
                 f"Questions that the errata list, which accuracy-without-errata leaves out: {len(listed):,} of "
                 f"{len(items.ids):,} ({kinds or 'none of these'})."
