@@ -18,6 +18,7 @@ demo: .venv/build-ready
 	from vttdata import load_dataset; clip = load_dataset('vttdata/demo')['train'][0]; \
 	print('load_dataset(\"vttdata/demo\")[\"train\"][0]:', clip['video']['path'], *clip['captions'][:3], sep='\n  ')"
 	@echo
+	@echo 'The report, a page to look through: $(VTTDATA_HOME)/vttdata/demo/report.html'
 	@echo 'To continue from here: . .venv/bin/activate; export VTTDATA_HOME=$(VTTDATA_HOME)'
 
 demo: export VTTDATA_HOME = $(CURDIR)/build

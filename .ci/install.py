@@ -13,18 +13,31 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+SECONDS_BETWEEN_SIGNS = 10.0
 UNREACHABLE = "pip cannot reach the package index: check the network, and a proxy or mirror if you use one."
 
 
 def pip(*arguments: str, constraints: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run pip, with exact versions of the packages to install and of those that build them, if any are named."""
+    """Run pip, with exact versions of the packages to install and of those that build them, if any are named.
+
+    While it works it prints a line now and then, which pip without a terminal does not.
+    """
     variables = ("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT")
     pinned = {name: str(constraints) for name in variables} if constraints else {}
     command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
-    return subprocess.run(command, env=os.environ | pinned, capture_output=True, text=True, check=False)
+    pipe, begin = subprocess.PIPE, time.monotonic()
+    with subprocess.Popen(command, env=os.environ | pinned, stdout=pipe, stderr=pipe, text=True) as process:
+        while True:
+            try:
+                output, errors = process.communicate(timeout=SECONDS_BETWEEN_SIGNS)
+            except subprocess.TimeoutExpired:
+                print(f"pip is at work: {time.monotonic() - begin:.0f} s", flush=True)
+            else:
+                return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def install(extra: str, *, newest: bool) -> str | None:

@@ -31,7 +31,7 @@ import pandas as pd
 
 from vttdata.compose.build import AllowedLosses, Messages, build
 from vttdata.errors import CaptionLossError, VttdataError
-from vttdata.load.local_builds import find_build
+from vttdata.load.local_builds import BuildRegistry
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.pipeline.executors import local
 from vttdata.pipeline.stage import process_item
@@ -321,7 +321,8 @@ class Project:
                     self.state.settings.pop("split.pin", None)
                 said = self.run()
         self._compare(outcome, clips, captions, expected if outcome.result == "dropped" else 0, said)
-        if find_build(NAME) is None or find_build(NAME).resolve() != self.out.resolve():  # type: ignore[union-attr]
+        build = BuildRegistry().find(NAME)
+        if build is None or build.folder.resolve() != self.out.resolve():
             outcome.faults.append("the name does not stand for the build")
         return outcome
 

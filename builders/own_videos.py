@@ -60,7 +60,7 @@ from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
 from vttdata.records import Candidate, Caption, Clip, Shot, Source
 from vttdata.split import SplitSettings
-from vttdata.text.captions import CaptionSettings, read_caption_table
+from vttdata.text.captions import CaptionSettings, read_caption_table, read_salt
 from vttdata.text.clip_matching import Loss
 from vttdata.text.damage import find_text_damage
 from vttdata.text.language import UNDETERMINED, detect_other_language, primary_language
@@ -74,6 +74,7 @@ class Recipe(BaseRecipe):
         "collect.manifest": "file",
         "collect.cookies": "file",
         "captions.file": "file",
+        "captions.pseudonyms": "file",
         "split.pin": "file",
     }
     one_of: ClassVar[dict[str, frozenset[str]]] = {"collect": frozenset({"folder", "manifest", "search", "scenes"})}
@@ -121,7 +122,7 @@ def build(recipe: Recipe, run: Build) -> None:
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
     features = run.media("features", digest([decoder])[:12])
-    measured = run.stage(MeasureSources(decoder, folders, features), screened, len(screened))
+    measured = run.stage(MeasureSources(decoder, folders, features, recipe.collect.new_times), screened, len(screened))
     run.keep_only(features, (features_path(features, source).name for source in measured))
     run.keep_only(features.parent, {features.name})
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
@@ -196,6 +197,8 @@ def check_inputs(recipe: Recipe) -> None:
                 f"in another encoding or lost (U+FFFD), as {len(damaged):,} captions do; they are kept as they are."
             )
             warnings.warn(message, VttdataWarning, stacklevel=2)
+    if recipe.captions.pseudonyms is not None:
+        read_salt(Path(recipe.captions.pseudonyms))
     if recipe.split.pin is not None:
         read_pins(Path(recipe.split.pin))
 

@@ -41,7 +41,7 @@ START_MODULE = vttdata.subprocesses.start_module
 SIMULATED = os.environ.get("VTTDATA_SIMULATE", "")
 if SIMULATED and vttdata.subprocesses.sys.platform != SIMULATED:  # type: ignore[attr-defined]
     sys.exit("With VTTDATA_SIMULATE, PYTHONPATH must begin with tests/helpers/simulated.")
-MARKERS_BY_FIXTURE = {"shared": "real_data", "browser": "browser"}
+MARKERS_BY_FIXTURE = {"shared": "real_data", "chromium": "browser"}
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -137,7 +137,7 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     """Start Chromium headless, with its network log enabled."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -152,3 +152,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     chrome.set_page_load_timeout(60)
     yield chrome
     chrome.quit()
+
+
+@pytest.fixture
+def browser(chromium: WebDriver) -> Iterator[WebDriver]:
+    """Return Chromium, which shows an empty page after a test: a page costs time as long as it is shown."""
+    yield chromium
+    chromium.get("about:blank")

@@ -69,6 +69,17 @@ def test_every_command_names_the_one_extra_that_it_needs() -> None:
     assert codes == ["0" if extra is None else "2" for extra in COMMANDS.values()]
 
 
+def test_questions_are_not_built_before_the_libraries_of_their_attackers_are_there(tmp_path: Path) -> None:
+    rows = [f"q{number},v{number},What is it?,a cat,a dog,{number % 2}" for number in range(200)]
+    table = tmp_path / "questions.csv"
+    table.write_text("\n".join(["question_id,video_id,question,option_0,option_1,answer", *rows]))
+    command = ["build", "questions", "--set", f"annotations={table}", "--out", str(tmp_path / "out")]
+    done = run_without(["scipy", "spacy"], f"from vttdata.cli.main import main\nsys.exit(main({command!r}))")
+    assert done.returncode == 2
+    assert "Blind attackers of questions need SciPy: pip install 'vttdata[assess]'." in done.stderr
+    assert done.stdout == ""
+
+
 def test_other_packages_find_nothing_where_nothing_is() -> None:
     code = (
         "import importlib.util, vttdata\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import hmac
 import json
 import re
 import unicodedata
@@ -25,6 +26,13 @@ _YOUTUBE = re.compile(
 
 _CHOSEN_CLIP = re.compile(r"'?(.+)_([0-9]{7,10})_([0-9]{7,10})", re.ASCII)
 
+# Words, without punctuation, that tables have where no id is known, and errors of spreadsheets.
+_NO_ID = re.compile(
+    "(null|none|nil|nan|nat|na|unk|unknown|undefined|unspecified|notspecified|missing|notfound|notapplicable"
+    "|notavailable|tbd|empty|blank|(deleted|removed|private|unavailable)(video)?|noid|nourl|novideo|x{3,})?"
+)
+_SPREADSHEET_ERROR = re.compile(r"#(?:n/a|ref!|value!|name\?|null!|num!|div/0!|spill!|error!)")
+
 # Ids become file names, which have 255 bytes at most.
 MAX_ID_LENGTH = 160
 
@@ -33,7 +41,7 @@ MAX_EXTERNAL_ID_LENGTH = 120
 
 _VIDEO_NAMES = (
     "mp4 m4v mov qt 3gp 3g2 f4v flv mkv webm avi divx asf wmv ogv ogm rm rmvb mxf nut gif "
-    "ts mts m2ts mpg mpeg mpe m1v m2v vob ivf y4m"
+    "ts mts m2ts mpg mpeg mpe m1v m2v vob ivf y4m h264 h265 hevc apng"
 )
 VIDEO_EXTENSIONS = frozenset(f".{name}" for name in _VIDEO_NAMES.split())
 """File name extensions of videos, in lower case; compared without regard to case."""
@@ -82,6 +90,12 @@ def fold_id(text: str) -> str:
     return stem if stem and dot + extension in VIDEO_EXTENSIONS else folded
 
 
+def is_placeholder(folded: str) -> bool:
+    """Return whether a text, as `fold_id` folds it, stands for an id that is not known, such as ``n/a`` or ``-``."""
+    is_word = len(folded) < 20 and _NO_ID.fullmatch(re.sub(r"[\W_]+", "", folded)) is not None
+    return folded in ("-1", r"\n") or is_word or _SPREADSHEET_ERROR.fullmatch(folded) is not None
+
+
 def clip_id(source_id: str, start: float, end: float) -> str:
     """Return the id of a chosen clip, as VATEX's: its source, and its start and end (seconds) in milliseconds."""
     return f"{source_id}_{round(start * 1000):07d}_{round(end * 1000):07d}"
@@ -97,6 +111,11 @@ def clip_span(video_id: str) -> tuple[str, float, float] | None:
 def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
     """Return the id of a caption without an official one: 52 bits of a hash of its text, its annotator and its clip."""
     return int(digest([video_id, annotator or "", caption])[:13], 16)
+
+
+def pseudonym(salt: bytes, name: str) -> str:
+    """Return the name under which a person is published: ``w`` and 48 bits of an HMAC with a secret salt."""
+    return "w" + hmac.new(salt, name.encode(), hashlib.sha256).hexdigest()[:12]
 
 
 def source_of(url: str) -> str:

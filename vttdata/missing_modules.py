@@ -6,6 +6,7 @@ to find out what they may use, and must find nothing where nothing is.
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -26,7 +27,7 @@ LIBRARIES = {
     "ray": ("Ray", "ray"),
     "safetensors": ("safetensors", "lm"),
     "scipy": ("SciPy", "assess"),
-    "sklearn": ("scikit-learn", "foil"),
+    "sklearn": ("scikit-learn", "assess"),
     "starlette": ("Starlette", "annotate"),
     "uvicorn": ("uvicorn", "annotate"),
     "snowballstemmer": ("snowballstemmer", "annotate"),
@@ -41,11 +42,21 @@ LIBRARIES = {
 _FOIL_MODULES = (
     "vttdata.cli.foil",
     "vttdata.compose.foils",
-    "vttdata.evaluate.baseline",
     "vttdata.generate.foils",
     "vttdata.text.nouns",
     "vttdata_builder_foils",
 )
+
+
+def check_installed(what: str, extra: str, *modules: str) -> None:
+    """Check that libraries are installed, so that a missing one is noticed before any work.
+
+    Raises:
+        MissingLibraryError: If one is missing; the message names what needs it and the extra that brings it.
+    """
+    missing = [LIBRARIES[name][0] for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingLibraryError(f"{what} need {' and '.join(missing)}: pip install 'vttdata[{extra}]'.")
 
 
 class MissingLibraryError(VttdataError, ModuleNotFoundError):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 import urllib.parse
 from collections.abc import Iterable
 
 NOT_PUBLIC = "is not a public address, and the listed one is elsewhere"
+
+_HOST = re.compile(r"[a-z0-9._:-]+", re.IGNORECASE | re.ASCII)
 
 # IPv6 networks whose addresses end in an IPv4 address, to which a gateway or the system connects: NAT64 (RFC 6052) and
 # IPv4-compatible addresses (RFC 4291, section 2.5.5.1).
@@ -51,8 +54,11 @@ def hosts_of(texts: Iterable[str]) -> set[str]:
 def check_host(host: str, allowed: Iterable[str]) -> None:
     """Raise PermissionError if a host, an IP address or a name, may not be connected to.
 
-    `allowed` are IP addresses that may be, although they are not public.
+    `allowed` are IP addresses that may be, although they are not public. Names are ASCII, since programs read escapes
+    and other letters in different ways.
     """
+    if not _HOST.fullmatch(host):
+        raise PermissionError(f"{host!a} is not the name of a host")
     for address in resolve(host):
         if address not in allowed and not is_public(address):
             raise PermissionError(f"{address} {NOT_PUBLIC}")

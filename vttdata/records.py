@@ -92,7 +92,7 @@ class Probe:
     Fields:
         width, height: display pixels after rotation.
         rotation: degrees.
-        frame_rate: frames per second.
+        frame_rate: frames per second; once measured, the mean of the decoded ones where the container states another.
         container_frames: number of frames, where the container states it.
         video_stream, audio_stream: indices of the streams; of the audio only where there is one.
         color_transfer, color_primaries, color_matrix: as the pictures state them, by ffmpeg's names; None where they

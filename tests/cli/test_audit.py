@@ -82,6 +82,34 @@ def test_splits_from_files_are_audited_and_leaks_end_with_code_3(
     assert text.rstrip().endswith("LEAKS: source in several splits (1 source), overlap in time (1 pair of clips).")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("splits.csv", "video_id,split\nv1,train\nv2,test\nv3,test\n"),
+        ("splits.json", '{"train": ["v1"], "test": ["v2", "v3"]}'),
+    ],
+)
+def test_one_file_of_splits_is_audited_cleaned_and_shown(
+    dataset: Path, tmp_path: Path, name: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    written = ["--clean", str(tmp_path / "clean"), "--page", str(tmp_path / "a.md"), "--page", str(tmp_path / "a.html")]
+    assert main(["audit", str(dataset), "--split", str(path), *written]) == 3
+    assert "LEAKS: source in several splits (1 source)" in capsys.readouterr().out
+    protocol = json.loads((tmp_path / "clean" / "protocol.json").read_text())
+    # `v1` and `v2` are of one source; of the tested clips, only `v3` is left.
+    assert protocol["splits"] == {"train": ["v1"], "test": ["v3"]}
+    assert f"--split {path} --page a.md" in (tmp_path / "a.md").read_text()
+    assert "leaves out what the splits share: train 1, test 1 clips" in (tmp_path / "a.md").read_text()
+    # Without the dataset nothing says that the clips are of one source.
+    assert main(["audit", str(path), *written]) == 0
+    assert f"a dataset does: vttdata audit DATASET --split {path}" in capsys.readouterr().out
+    protocol = json.loads((tmp_path / "clean" / "protocol.json").read_text())
+    assert protocol["splits"] == {"train": ["v1"], "test": ["v2", "v3"]}
+    assert main(["audit", str(dataset), "--split", str(tmp_path / "clean" / "protocol.json")]) == 3
+
+
 def test_one_clip_in_two_files_counts_in_both(dataset: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("v3\nv1\nv3\n")
     (tmp_path / "b.txt").write_text("v3\n")
@@ -110,8 +138,9 @@ def test_all_rows_of_a_duplicated_id_are_audited(tmp_path: Path) -> None:
     ("splits", "message"),
     [
         (["a=ids.csv"], "ids.csv: 2 of its ids are not in the dataset, the first is 'z'"),
-        (["a=ids.csv", "a=ids.csv"], "--split names one split twice"),
+        (["a=ids.csv", "a=ids.csv"], "--split names the split a twice"),
         (["a=gone.csv"], "gone.csv: cannot be read"),
+        (["head.txt"], "1 of its ids are not in the dataset, the first is 'my clips'; if that is the head of the list"),
     ],
 )
 def test_unusable_id_lists_are_refused(
@@ -124,6 +153,7 @@ def test_unusable_id_lists_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ids.csv").write_text("video_id\nv1\nz\ny\n")
+    Path("head.txt").write_text("my clips\nv1\n")
     assert main(["audit", str(dataset), *(part for split in splits for part in ("--split", split))]) == 2
     error = capsys.readouterr().err
     assert message in error

@@ -10,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.cli.test_foil import write_captions
 from tests.helpers.builds import LOOSE, account, vttdata
 from vttdata.cli.main import main
 
@@ -46,16 +45,6 @@ def test_degrade_gives_the_same_for_a_spreadsheet_whose_columns_are_named(tmp_pa
     other = spreadsheet(tmp_path / "other.csv", ("Video", "Beschreibung", "Film"), ROWS)
     assert main(["degrade", usual, "--out", str(tmp_path / "a")]) == 0
     assert main(["degrade", other, "--out", str(tmp_path / "b"), *GERMAN, "--columns", "source_id=Film"]) == 0
-    assert tables(tmp_path / "a") == tables(tmp_path / "b")
-
-
-def test_foil_gives_the_same_for_a_spreadsheet_whose_columns_are_named(tmp_path: Path) -> None:
-    usual = write_captions(tmp_path / "usual.csv", 100)
-    with usual.open(newline="") as stream:
-        rows = list(csv.reader(stream))[1:]
-    other = spreadsheet(tmp_path / "other.csv", ("Video", "Beschreibung"), rows)
-    assert main(["foil", str(usual), "--out", str(tmp_path / "a"), "--quiet"]) == 0
-    assert main(["foil", other, "--out", str(tmp_path / "b"), "--quiet", *GERMAN]) == 0
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
 
 

@@ -11,7 +11,7 @@ import datasets
 import pandas as pd
 import pytest
 
-from tests.helpers.official_files import held_out, train_val, write_unpacked
+from tests.helpers.official_files import train_val, write_unpacked
 from vttdata.cli.main import main
 from vttdata.dataset import compute_statistics
 
@@ -70,16 +70,6 @@ def test_a_built_dataset_has_a_row_for_every_caption_and_counts_its_flags(tmp_pa
     card = (tmp_path / "out" / "dataset" / "README.md").read_text()
     assert "`too_short`: it has one or two words" in card
     assert "| configuration | split | clips | sources | sentences | degraded |" in card
-
-
-def test_the_same_build_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
-    files = write_unpacked(tmp_path / "files")
-    shuffled = {**train_val(), "sentences": train_val()["sentences"][::-1]}
-    others = write_unpacked(tmp_path / "others", shuffled, held_out())
-    for name, folder, seed in (("a", files, 1), ("b", others, 1), ("c", files, 2)):
-        build(tmp_path / name, folder, f"seed={seed}")
-    found = [{p.name for p in (tmp_path / name / "dataset" / "degraded").iterdir()} for name in "abc"]
-    assert found[0] == found[1] != found[2]
 
 
 def test_the_command_gives_what_the_build_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,30 @@ def test_scores_are_printed_with_their_signature(
     text = capsys.readouterr().out
     assert "6 of 6 items scored, 0 missing, 0 unknown" in text
     assert "leaked" in text
-    assert text.splitlines()[-1].startswith("Signature: vttdata:")
+    assert text.splitlines()[-1].startswith("- Signature: vttdata:")
+    # What a paper prints is the score times 100.
+    score = float(text.split("rouge-l  ")[1].split()[0])
+    assert f"- ROUGE-L {score * 100:.1f} (" in text.partition("For the paper")[2]
+    assert "6 items of 4 sources are few: a system with a ROUGE-L of " in text
+
+
+def test_retrieval_says_which_protocol_papers_use_and_prints_what_they_print(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = write_leaking_dataset(tmp_path / "dataset", name="vttdata/msrvtt")
+    command = ["evaluate", str(dataset), "--baseline", "text-length"]
+    page = tmp_path / "page.html"
+    assert main([*command, "--page", str(page)]) == 0
+    text = capsys.readouterr().out
+    assert "Papers report retrieval on 1k-A (protocol msrvtt-7k or msrvtt-9k), and this is clips/test" in text
+    assert "- text to video: R@1 " in text
+    assert "further scores are left out here; --all has them." in text
+    assert "t2v/ndcg" not in text
+    assert "R@1 text to video" in page.read_text()
+    assert main([*command, "--all"]) == 0
+    text = capsys.readouterr().out
+    assert "t2v/ndcg@10" in text
+    assert "--all has them" not in text
 
 
 def test_json_has_the_keys_of_the_interface(dataset: Path, captions: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import shutil
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -39,12 +40,22 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name not in left_out}
 
 
-def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = write_captions(tmp_path / "captions.csv")
-    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--seed", "3"]) == 0
-    rows = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of captions and the foils of them; tests must not change it."""
+    folder = tmp_path_factory.mktemp("made")
+    file = write_captions(folder / "captions.csv")
+    assert main(["foil", str(file), "--out", str(folder / "out"), "--seed", "3", "--quiet"]) == 0
+    return folder
+
+
+def test_captions_become_foils_that_load_and_are_counted_and_audited(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    captions, out = (made / "captions.csv").read_text(), str(made / "out")
+    load = partial(datasets.load_dataset, out, cache_dir=str(tmp_path / "cache"), split="test")
+    rows = load(name="foils")
     assert len(rows) > 40
-    captions = file.read_text()
     for row in rows:
         start, end = row["start"], row["end"]
         assert row["foil"] == row["caption"][:start] + row["replacement"] + row["caption"][end:]
@@ -52,26 +63,46 @@ def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys:
         assert row["concept"] in row["caption"]
         assert row["foil_concept"] in row["foil"]
         assert row["seed"] == 3
-    capsys.readouterr()
-    assert main(["audit", str(tmp_path / "out"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["attacks"][0]["pairs"] == len(rows)
-    card = (tmp_path / "out" / "README.md").read_text()
+    swaps = Counter(zip(rows["concept"], rows["foil_concept"], strict=True))
+    assert {(row["concept"], row["foil_concept"]): row["pairs"] for row in load(name="swaps")} == swaps
+
+    assert main(["show", out, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    total = shown["total"]
+    assert total == shown["splits"]["test"]
+    assert (total["pairs"], total["videos"], total["swaps"]) == (len(rows), len(set(rows["video_id"])), len(swaps))
+    assert total["concepts"] == len({*rows["concept"], *rows["foil_concept"]})
+    ensemble = shown["worst_attack"]["foils"]
+    attacks = json.loads((made / "out" / "shortcuts.json").read_text())["foils"]
+    assert (ensemble["attacker"], ensemble["accuracy"]) == ("ensemble", attacks[0]["accuracy"])
+    assert main(["show", out]) == 0
+    text = capsys.readouterr().out
+    assert ["pairs", f"{len(rows)}", f"{len(rows)}"] in [line.split() for line in text.splitlines()]
+    assert "blind attackers on foils: ensemble" in text
+
+    assert main(["audit", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["attacks"][0]["pairs"] == len(rows)
+    card = (made / "out" / "README.md").read_text()
     assert "## Blind attackers on `foils`" in card
-    assert str(tmp_path) not in card
+    assert str(made) not in card
 
 
-def test_the_same_captions_in_another_order_give_the_same_bytes(tmp_path: Path) -> None:
-    file = write_captions(tmp_path / "captions.csv", 100)
-    head, *lines = file.read_text().splitlines()
+def test_order_and_names_of_columns_and_a_judge_change_no_foil(made: Path, tmp_path: Path) -> None:
+    _, *lines = (made / "captions.csv").read_text().splitlines()
     by_video: dict[str, list[str]] = {}
     for line in lines:
-        by_video.setdefault(line.partition(",")[0], []).append(line)
+        by_video.setdefault(line.partition(",")[0], []).append(line.replace(",", ";", 1))
     mixed = [line for video in sorted(by_video, reverse=True) for line in by_video[video]]
-    (tmp_path / "mixed.csv").write_text("\n".join([head, *mixed]) + "\n")
-    for name in ("captions", "mixed"):
-        assert main(["foil", str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]) == 0
-    assert contents(tmp_path / "captions") == contents(tmp_path / "mixed")
+    (tmp_path / "mixed.csv").write_text("\n".join(["Video;Beschreibung", *mixed]) + "\n", encoding="utf-8-sig")
+    NgramModel.train(["a cat runs in the yard"], order=2).save(tmp_path / "cats.npz")
+    given = ["--columns", "video_id=Video,caption=Beschreibung", "--judge", str(tmp_path / "cats.npz"), "--seed", "3"]
+    assert main(["foil", str(tmp_path / "mixed.csv"), "--out", str(tmp_path / "out"), *given, "--quiet"]) == 0
+    one, two = (
+        {name: content for name, content in contents(folder / "out").items() if name.endswith(".parquet")}
+        for folder in (made, tmp_path)
+    )
+    assert one == two
+    assert "| ngram-2 " in (tmp_path / "out" / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -91,31 +122,11 @@ def test_captions_without_foils_are_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
 ) -> None:
     (tmp_path / "captions.csv").write_text(text)
-    assert main(["foil", str(tmp_path / "captions.csv"), "--out", str(tmp_path / "out")]) == 2
+    assert main(["foil", str(tmp_path / "captions.csv"), "--out", str(tmp_path / "out"), "--quiet"]) == 2
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_a_set_of_foils_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out"
-    assert main(["foil", str(write_captions(tmp_path / "captions.csv")), "--out", str(out), "--seed", "3"]) == 0
-    rows = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))["test"]
-    attacks = json.loads((out / "shortcuts.json").read_text())["foils"]
-    capsys.readouterr()
-    assert main(["show", str(out), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["total"] == found["splits"]["test"]
-    assert (found["total"]["pairs"], found["total"]["videos"]) == (len(rows), len(set(rows["video_id"])))
-    assert found["total"]["swaps"] == len(set(zip(rows["concept"], rows["foil_concept"], strict=True)))
-    assert found["total"]["concepts"] == len({*rows["concept"], *rows["foil_concept"]})
-    ensemble = found["worst_attack"]["foils"]
-    assert (ensemble["attacker"], ensemble["accuracy"]) == ("ensemble", attacks[0]["accuracy"])
-    assert main(["show", str(out)]) == 0
-    text = capsys.readouterr().out
-    assert ["pairs", f"{len(rows)}", f"{len(rows)}"] in [line.split() for line in text.splitlines()]
-    assert "blind attackers on foils: ensemble" in text
 
 
 def test_what_is_left_out_is_counted_in_captions_videos_and_possible_foils(
@@ -142,9 +153,20 @@ def test_what_is_left_out_is_counted_in_captions_videos_and_possible_foils(
 @pytest.mark.parametrize(
     ("given", "remedies"),
     [
-        (["--options", "4"], ["lower options or min_count, or raise max_unsound_probability"]),
-        (["--options", "4", "--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability"]),
-        (["--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability"]),
+        (
+            ["--options", "4"],
+            ["lower min_count (10) or lower options (4) or raise max_unsound_probability (0.6) or give"],
+        ),
+        # What was lowered to its end is not named again.
+        (
+            ["--options", "4", "--min-count", "0"],
+            ["foil_too_few: lower options (4) or raise max_unsound_probability (0.6)"],
+        ),
+        (
+            ["--options", "4", "--max-unsound-probability", "0"],
+            ["are foil_implausible: raise max_unsound_probability (0) or give"],
+        ),
+        (["--max-unsound-probability", "0"], ["are foil_implausible: raise max_unsound_probability (0) or give"]),
         (["--max-unsound-probability", "1", "--group-share", "0.001"], ["160 of 160 videos are not_chosen: raise "]),
     ],
 )
@@ -152,7 +174,7 @@ def test_where_nothing_is_left_the_message_names_what_to_change(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], remedies: list[str]
 ) -> None:
     file = write_captions(tmp_path / "captions.csv")
-    assert main(["foil", str(file), "--out", str(tmp_path / "out"), *given]) == 2
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--quiet", *given]) == 2
     error = capsys.readouterr().err
     assert "No foil is left of 480 captions of 160 videos; " in error
     assert error.count("\n") == 1
@@ -160,10 +182,10 @@ def test_where_nothing_is_left_the_message_names_what_to_change(
     assert not (tmp_path / "out").exists()
 
 
-def test_malformed_results_of_attackers_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out"
-    assert main(["foil", str(write_captions(tmp_path / "captions.csv", 100)), "--out", str(out)]) == 0
-    capsys.readouterr()
+def test_malformed_results_of_attackers_are_refused(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = Path(shutil.copytree(made / "out", tmp_path / "out"))
     (out / "shortcuts.json").write_text('{"foils": [3]}')
     assert main(["show", str(out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
@@ -172,49 +194,29 @@ def test_malformed_results_of_attackers_are_refused(tmp_path: Path, capsys: pyte
     assert json.loads(capsys.readouterr().out)["worst_attack"] == {}
 
 
-def test_a_judge_is_on_the_card_and_changes_no_foil(tmp_path: Path) -> None:
-    file = write_captions(tmp_path / "captions.csv")
-    NgramModel.train(["a cat runs in the yard"], order=2).save(tmp_path / "cats.npz")
-    assert main(["foil", str(file), "--out", str(tmp_path / "plain")]) == 0
-    judged = ["foil", str(file), "--out", str(tmp_path / "judged"), "--judge", str(tmp_path / "cats.npz")]
-    assert main(judged) == 0
-    tables = [
-        {name: text for name, text in contents(tmp_path / out).items() if name.endswith(".parquet")}
-        for out in ("plain", "judged")
-    ]
-    assert tables[0] == tables[1]
-    assert "| ngram-2 " in (tmp_path / "judged" / "README.md").read_text()
-
-
-def test_swaps_are_listed_with_their_counts(tmp_path: Path) -> None:
-    file = write_captions(tmp_path / "captions.csv")
-    assert main(["foil", str(file), "--out", str(tmp_path / "out")]) == 0
-    load = partial(datasets.load_dataset, str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"), split="test")
-    counted = Counter(zip(load(name="foils")["concept"], load(name="foils")["foil_concept"], strict=True))
-    assert {(row["concept"], row["foil_concept"]): row["pairs"] for row in load(name="swaps")} == counted
-
-
-def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_set_with_a_name_a_licence_verdicts_and_a_judge_is_made_again(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = write_captions(tmp_path / "captions.csv")
+    file, out, table = str(made / "captions.csv"), tmp_path / "out", tmp_path / "said.csv"
+    table.write_text("foil_id,verdict\nvideo0_0_2_cat,implausible\n")
     (tmp_path / "elsewhere").mkdir()
     judge = tmp_path / "elsewhere" / "cats.npz"
     NgramModel.train(["a cat runs in the yard"], order=2).save(judge)
-    out = tmp_path / "out"
     given = ["--name", "me/animals", "--licence", "cc-by-4.0", "--pair-share", "0.5", "--candidates", "9"]
-    assert main(["foil", str(file), "--out", str(out), *given, "--judge", str(judge)]) == 0
+    given += ["--verdicts", str(table), "--max-unsound-probability", "1", "--judge", str(judge)]
+    assert main(["foil", file, "--out", str(out), *given, "--quiet"]) == 0
     card = (out / "README.md").read_text()
     assert "# animals 1.0.0" in card
     assert "license: cc-by-4.0" in card
     assert not [path for path in out.rglob("*") if path.is_file() and str(tmp_path).encode() in path.read_bytes()]
-    capsys.readouterr()
-    assert main(["verify", str(out), "--input", str(file)]) == 2
-    assert "needs what the dataset was made from: --set judges.0=PATH" in capsys.readouterr().err
-    assert main(["verify", str(out), "--input", str(file), "--set", f"judges.0={judge}"]) == 0
+    verify = ["verify", str(out), "--input", file]
+    with_judge, with_verdicts = ["--set", f"judges.0={judge}"], ["--set", f"verdicts={table}"]
+    for settings, missing in ((with_verdicts, "judges.0=PATH"), (with_judge, "verdicts=FILE")):
+        capsys.readouterr()
+        assert main([*verify, *settings]) == 2
+        assert f"needs what the dataset was made from: --set {missing}" in capsys.readouterr().err
+    assert main([*verify, *with_judge, *with_verdicts]) == 0
     assert "are the same to the byte" in capsys.readouterr().out
-    settings = ["--set", f"judges.0={judge}", "--set", "foils.pair_share=0.02"]
-    assert main(["verify", str(out), "--input", str(file), *settings]) == 4
 
 
 @pytest.mark.parametrize(
@@ -258,8 +260,8 @@ def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentenc
 def test_invalid_options_are_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], words: str
 ) -> None:
-    command = ["foil", str(write_captions(tmp_path / "captions.csv", 20)), "--out", str(tmp_path / "out"), *given]
-    assert main(command) == 2
+    file = write_captions(tmp_path / "captions.csv", 20)
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--quiet", *given]) == 2
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
@@ -268,16 +270,3 @@ def test_invalid_options_are_refused_in_one_sentence(
 def test_defaults_of_the_command_are_those_of_the_library() -> None:
     context = command.make_context("foil", ["captions.csv", "--out", "out"])
     assert foil_recipe("captions.csv", context.params)["foils"] == dataclasses.asdict(FoilSettings())
-
-
-def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file, out, table = write_captions(tmp_path / "captions.csv"), tmp_path / "out", tmp_path / "said.csv"
-    table.write_text("foil_id,verdict\nvideo0_0_2_cat,implausible\n")
-    choice = ["--verdicts", str(table), "--max-unsound-probability", "1"]
-    assert main(["foil", str(file), "--out", str(out), *choice, "--quiet"]) == 0
-    capsys.readouterr()
-    assert main(["verify", str(out), "--input", str(file)]) == 2
-    assert "needs what the dataset was made from: --set verdicts=FILE" in capsys.readouterr().err
-    assert main(["verify", str(out), "--input", str(file), "--set", f"verdicts={table}"]) == 0

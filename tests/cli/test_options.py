@@ -17,7 +17,7 @@ from vttdata.records import Caption, Clip
 
 # Options that several commands have with another meaning, because both are fixed.
 DIFFERENT = {
-    "--split": {"NAME", "NAME[=FILE]"},
+    "--split": {"NAME", "[NAME=]FILE"},
     "--captions": {"INPUT", "TABLE"},
     "--videos": {"DIR", "N", "WHERE"},
     "--against": {"CAPTIONS", "CORPUS", "OTHER"},

@@ -15,7 +15,7 @@ from tests.helpers.builds import LOOSE, film
 from tests.helpers.builds import build as run_build
 from tests.helpers.builds import vttdata as run
 from vttdata.cli.main import main
-from vttdata.load.local_builds import register_build
+from vttdata.load.local_builds import BuildRegistry
 
 SETTINGS = ["name=me/street", *LOOSE, "filter.min_seconds=3", "max_failed=1.0"]
 
@@ -112,6 +112,7 @@ def test_text_is_one_aligned_line_each_without_control_characters(street: Path) 
     assert len(lines) == len(rejects(street))
     assert "\x1b" not in done.stdout
     assert "failed: unreadable" in done.stdout
+    assert "2.00 s, at least 3 s wanted; set by filter.min_seconds, clips.min_seconds" in done.stdout
     assert run("rejects", "me/street").stdout == done.stdout
 
 
@@ -173,7 +174,7 @@ def test_name_of_several_builds_is_asked_about(tmp_path: Path, capsys: pytest.Ca
     for name in ("me/road", "you/road"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "build.json").write_text(json.dumps({"recipe": name}))
-        register_build(name, tmp_path / name)
+        BuildRegistry().add(name, tmp_path / name)
     assert main(["rejects", "road"]) == 2
     assert capsys.readouterr().err == "vttdata: 'road' may be me/road or you/road; write which.\n"
 
@@ -195,9 +196,10 @@ def test_build_that_never_started_has_rejected_nothing_yet(street: Path, tmp_pat
 
 
 def test_build_ends_with_how_to_load_it_what_was_left_out_and_how_long_it_took(street: Path) -> None:
-    *_, done, contents, load, left_out, following = (street.parent / "said.txt").read_text().splitlines()
+    *_, done, common, contents, load, left_out, following = (street.parent / "said.txt").read_text().splitlines()
     assert done.startswith(f"me/street 1.0.0 is in {street / 'dataset'}, after ")
     assert done.endswith(" s")
+    assert common == "1 of 2 were left out as frozen in stage 'filter': filter.max_frozen is 0.8; --set changes it."
     assert contents.startswith("Clips: ")
     assert contents.endswith(" Nothing was compared: all clips are in train.")
     assert load == 'Load it in Python: vttdata.load_dataset("me/street")'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import signal
@@ -15,8 +16,8 @@ import pytest
 
 from tests.helpers.file_server import FileServer
 from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_selector, remove_unfinished
-from vttdata.collect.ytdlp import retry_download
-from vttdata.errors import VttdataError
+from vttdata.collect.ytdlp import retry_download, run_ytdlp
+from vttdata.errors import HaltError
 from vttdata.media import decode
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Candidate, Source, Span
@@ -158,7 +159,7 @@ def test_pauses_between_retries_double_within_the_time_limit(monkeypatch: pytest
 
 
 def test_video_and_audio_are_merged_and_av1_is_skipped(
-    server: FileServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    server: FileServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The AV1 variant is the first choice of yt-dlp's own ranking; here its address leads nowhere."""
     made = tmp_path_factory.mktemp("hls")
@@ -179,6 +180,10 @@ def test_video_and_audio_are_merged_and_av1_is_skipped(
     assert codecs["video"] == "h264"
     assert codecs["audio"] == "aac"
     assert [path.name for path in tmp_path.iterdir()] == [source.file]
+    monkeypatch.setattr("vttdata.collect.download.ffmpeg_path", lambda: "/nowhere/ffmpeg")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(HaltError, match="could not merge video and audio with /nowhere/ffmpeg"):
+        get(server.url("/hls/film.m3u8"), tmp_path)
 
 
 def codec(name: str, video: str, audio: str, height: int | None = None, extension: str = "mp4") -> dict[str, object]:
@@ -240,10 +245,24 @@ def test_cookies_are_sent_and_their_file_is_not_written(server: FileServer, tmp_
     assert cookies.read_text() == text
 
 
-def test_missing_cookie_file_is_no_failure_of_the_video(server: FileServer, tmp_path: Path) -> None:
-    with pytest.raises(VttdataError, match="the cookie file cannot be read") as caught:
-        get(server.url("/good.mp4"), tmp_path / "store", quick(cookies=str(tmp_path / "none.txt")))
-    assert not isinstance(caught.value, FetchError)
+@pytest.mark.parametrize(
+    "setting", [{"cookies": "none.txt"}, {"cookies": "cookies.json"}, {"cookies_from_browser": "netscape"}]
+)
+def test_useless_setting_is_no_failure_of_the_video(
+    setting: dict[str, str], server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cookies.json").write_text('[{"domain": "127.0.0.1", "name": "crumb", "value": "butter"}]')
+    before = server.hits.total()
+    with pytest.raises(HaltError, match=r"[Cc]ookie"):
+        get(server.url("/good.mp4"), tmp_path / "store", quick(**setting))
+    assert server.hits.total() == before
+
+
+def test_disk_that_takes_no_download_is_no_failure_of_the_video(server: FileServer, tmp_path: Path) -> None:
+    options = [f"--output={'x' * 300}.%(ext)s"]
+    with pytest.raises(HaltError, match=os.strerror(errno.ENAMETOOLONG)):
+        run_ytdlp(options, server.url("/good.mp4"), folder=tmp_path, settings=quick(), seconds=60)
 
 
 def test_requests_go_through_the_proxy(server: FileServer, tmp_path: Path) -> None:

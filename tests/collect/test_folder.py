@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import wave
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from vttdata.collect import list_folder
-from vttdata.errors import VttdataError
+from vttdata.errors import MediaError, VttdataError, VttdataWarning
+from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.media.measure import measure
+from vttdata.media.probe import probe
 
 HOSTILE_NAMES = ("two words.mp4", "it's.mp4", 'a "quote".mp4', "line\nbreak.mp4", "-rf.mp4", "100%d.mp4", "猫とЁж.mp4")
 
@@ -147,3 +154,47 @@ def test_names_that_differ_by_case_or_composition_only_are_videos_of_their_own(t
     make(tmp_path, *names)
     names = {path.name for path in tmp_path.iterdir()}
     assert set(locators(tmp_path)) == names
+
+
+CODECS = {
+    "ivf": ("-c:v", "libvpx"),
+    "webm": ("-c:v", "libvpx"),
+    "obu": ("-c:v", "libaom-av1", "-cpu-used", "8", "-frames", "2"),
+    "dv": ("-target", "pal-dv", "-frames", "2"),
+}
+FORMATS = (
+    "h264 hevc mpegts mpeg mpeg2video matroska webm avi flv ogv asf mxf nut ivf yuv4mpegpipe gif apng webp mp4 mov"
+)
+
+
+def write_film(path: Path, form: str) -> None:
+    """Write a real file of one of ffmpeg's formats, whatever its name."""
+    picture = ("-v", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-pix_fmt", "yuv420p")
+    options = () if form in ("gif", "apng", "webp") else picture[-2:]
+    command = [ffmpeg_path(), *picture[:-2], *options, *CODECS.get(form, ()), "-f", form, str(path)]
+    subprocess.run(command, check=True)
+
+
+def test_films_are_found_by_their_content_and_the_other_files_are_counted(tmp_path: Path) -> None:
+    for form in FORMATS.split():
+        write_film(tmp_path / f"{form}.dat", form)
+    make(tmp_path, "notes.txt", "empty", "captions.csv")
+    (tmp_path / "empty").write_bytes(b"")
+    picture = np.zeros((64, 96, 3), np.uint8)
+    for form in ("png", "webp", "jpeg", "avif", "tiff"):
+        Image.fromarray(picture).save(tmp_path / f"still-{form}", form)
+    with wave.open(str(tmp_path / "sound.wav"), "wb") as sound:
+        sound.setparams((1, 2, 8000, 0, "NONE", ""))
+    (tmp_path / "GX01.MP4").write_bytes((tmp_path / "mp4.dat").read_bytes())
+    (tmp_path / "GX01.LRF").write_bytes((tmp_path / "mp4.dat").read_bytes())
+    with pytest.warns(VttdataWarning, match=r"10 files that are no videos, or proxies of some, are left out"):
+        assert locators(tmp_path) == ["GX01.MP4", *sorted(f"{form}.dat" for form in FORMATS.split())]
+
+
+def test_animations_are_decoded_or_refused_by_name(tmp_path: Path) -> None:
+    write_film(tmp_path / "a.apng", "apng")
+    write_film(tmp_path / "a.webp", "webp")
+    assert measure(tmp_path / "a.apng").frames == 25
+    with pytest.raises(MediaError, match="no WebP animation") as caught:
+        probe(tmp_path / "a.webp")
+    assert caught.value.reason == "unsupported"

@@ -6,12 +6,15 @@ import email.utils
 import errno
 import pickle
 import socket
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from vttdata.collect import BREAKER_REASONS, FetchError, classify
 from vttdata.collect.ytdlp import fetch_error, last_error, seconds_to_wait
+from vttdata.subprocesses import run
 
 PERMANENT = {
     "removed": [
@@ -48,6 +51,11 @@ PERMANENT = {
         "copyright grounds",
         "[bbc] aaa: This video is not available from your location due to geo restriction",
         "[generic] x: Unable to download webpage: HTTP Error 451: Unavailable For Legal Reasons",
+        "[lnk] 1: Streaming is not available in your area",
+        "[tf1] 1: Ce programme n'est malheureusement pas disponible pour votre zone géographique.",
+        "[zdf] 1: Dieses Video ist in deinem Land nicht verfügbar",
+        "[youku] 1: Youku said: Sorry, this video is available in China only",
+        "[svt] 1: This video is only available in Sweden",
     ],
     "age": [
         "[youtube] aaa: Sign in to confirm your age. This video may be inappropriate for some users. Use "
@@ -80,7 +88,6 @@ TRANSIENT = {
         "[youtube] 8NxoMpXM2oI: Video unavailable. This content isn't available, try again later. The current session "
         "has been rate-limited by YouTube for up to an hour. It is recommended to use `-t sleep` to add a delay",
         "[generic] busy: Unable to download webpage: HTTP Error 429: Too Many Requests (caused by <HTTPError 429>)",
-        "[Instagram] x: Requested content is not available, rate-limit reached or login required. Use --cookies",
         "[facebook] x: You have exceeded the rate limit. Try again later",
         "[BiliBili] 1: Request is blocked by server (412), please wait and try later.",
     ],
@@ -115,9 +122,19 @@ TRANSIENT = {
         "[x] 1: Unable to download webpage: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed",
     ],
     "removed": ["[youtube] qaImFO_DgAM: Video unavailable. This content isn\u2019t available."],
-    "other": [
+    "private": [
+        "[Instagram] x: Requested content is not available, rate-limit reached or login required. Use --cookies",
+    ],
+    "not_yet": [
         "[youtube] aaa: Premieres in 2 hours",
         "[youtube] aaa: This live event will begin in 3 days.",
+        "[youtube] aaa: This live event has ended.",
+        "[youtube] aaa: We're processing this video. Check back later.",
+        "[vk] 1: This live broadcast has not yet started",
+        "[rutube] f: There is still time 2026-04-19T10:00:00 left before the broadcast starts",
+        "[udemy] 1: This video is currently unavailable. It may still be uploading or processing.",
+    ],
+    "other": [
         "[x] 1: Unable to extract uploader id",
     ],
 }
@@ -132,6 +149,27 @@ CASES = [
 @pytest.mark.parametrize(("text", "reason", "permanent"), CASES)
 def test_messages_of_sites_are_classified(text: str, reason: str, permanent: bool) -> None:
     assert classify(text) == (reason, permanent)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [("raise_geo_restricted('In Lummerland')", "geo_blocked"), ("_raise(UserNotLive(msg='Bis gleich'))", "not_yet")],
+)
+def test_class_of_an_error_decides_before_its_words(call: str, reason: str, tmp_path: Path) -> None:
+    """An extractor of yt-dlp's own raises the error, in the process that downloads."""
+    script = (
+        "import sys, yt_dlp\nfrom yt_dlp.extractor.generic import GenericIE\nfrom yt_dlp.utils import UserNotLive\n"
+        "from vttdata.collect.ytdlp_program import run_guarded\n"
+        "def _raise(error): raise error\n"
+        "GenericIE._raise = staticmethod(_raise)\n"
+        f"GenericIE._real_extract = lambda self, url: self.{call}\n"
+        "sys.argv = ['x', '--ignore-config', '--no-plugin-dirs', '--', 'http://127.0.0.1:9/a']\nrun_guarded()\n"
+    )
+    done = run([sys.executable, "-c", script], seconds=60, folder=tmp_path)
+    error = fetch_error(done.stderr, done.code)
+    assert (error.reason, error.retry) == (reason, reason == "not_yet")
+    assert "\n" not in error.detail
+    assert "Class:" not in error.detail
 
 
 @pytest.mark.parametrize("name", ["private video", "removed", "captcha", "HTTP Error 429", "login required"])

@@ -9,6 +9,7 @@ import pytest
 
 from tests.compose.test_withdraw import TEXTS, rows_of
 from tests.helpers.hub.built import build
+from vttdata.cli.main import main
 from vttdata.compose.correct import correct_dataset
 from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.revise import Changes, revise_dataset
@@ -33,6 +34,21 @@ def caption(old: str, new: str, name: str = "v0#1") -> dict[str, str]:
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
     return build(tmp_path / "small", TEXTS, media=tmp_path / "cut")
+
+
+def test_values_are_found_with_the_ids_that_errata_want(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["correct", str(dataset), "--find", TEXTS[0].upper()]) == 0
+    found = capsys.readouterr().out
+    assert found.splitlines() == ["id,field,old,new,reason,who,date", f"v0#1,captions.caption,{TEXTS[0]},{TEXTS[0]},,,"]
+    # Filled in, it is a table of errata.
+    (tmp_path / "errata.csv").write_text(found.replace(f",{TEXTS[0]},,,", ",somebody waves,wrong,ann,2026-11-27"))
+    assert main(["correct", str(dataset), "--errata", str(tmp_path / "errata.csv")]) == 0
+    assert main(["show", str(dataset)]) == 0
+    assert "an id such as v0#1 and a field such as captions.caption" in capsys.readouterr().out
+    assert main(["correct", str(dataset), "--find", "nobody said this"]) == 2
+    assert "No value that can be corrected contains 'nobody said this'" in capsys.readouterr().err
 
 
 def test_only_what_an_erratum_names_changes(dataset: Path, tmp_path: Path) -> None:

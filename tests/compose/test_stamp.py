@@ -226,7 +226,10 @@ def test_all_damaged_files_of_a_build_are_named_or_made_again_at_once(stamped: P
     manifest.write_bytes(manifest.read_bytes().replace(b'"files"', b'"fi\0es"'))
     done = run("build", str(out), "--quiet")
     assert done.returncode == 2
-    assert "or move this one away, if it is yours: its manifest.json is damaged" in done.stderr
+    assert (
+        "its manifest.json is damaged or of another program; choose another folder, or, if it is yours, 'mv "
+        in done.stderr
+    )
     (out / "dataset").rename(tmp_path / "away")
     assert run("build", str(out), "--quiet").returncode == 0
     assert {path: path.read_bytes() for path in expected} == expected

@@ -65,7 +65,7 @@ MARKED = {
     "compose/build.build",
     "compose/stimuli.withdraw_from_stimuli",
     "export/write.withdraw_from_export",
-    "load/local_builds.register_build",
+    "load/local_builds.BuildRegistry.add",
     "pipeline/build_folder.Build.keep_only",
     "pipeline/build_folder.Build.stage",
     "pipeline/build_folder.write_tables",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -108,3 +109,19 @@ def test_pin_that_cannot_be_had_falls_back_to_the_ranges_and_says_so(tmp_path: P
     assert (code, found) == (0, ["dep-1.2.dist-info"])
     assert re.match(r"The versions of pins-3\.1[12]\.txt cannot be installed with Python 3\.", output)
     assert output.count("\n") == 1
+
+
+def test_a_long_installation_gives_signs_of_life(capfd: pytest.CaptureFixture[str]) -> None:
+    spec = importlib.util.spec_from_file_location("install", ROOT / ".ci" / "install.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.SECONDS_BETWEEN_SIGNS = 0.01
+    assert module.pip("--version").stdout.startswith("pip ")
+    assert "pip is at work: 0 s" in capfd.readouterr().out
+
+
+def test_make_demo_ends_with_the_report() -> None:
+    planned = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert f"{ROOT}/build/vttdata/demo/report.html" in planned

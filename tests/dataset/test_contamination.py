@@ -238,3 +238,45 @@ def test_planted_rows_are_all_found_and_nothing_else(benchmark: Path, tmp_path: 
         clip for clip, own in of_clip.items() if any(start < 20 and end > 10 for start, end in listed.get(own, ()))
     }
     assert found["overlap"] == overlapping
+
+
+def test_placeholders_of_a_benchmark_and_a_corpus_are_no_sources(tmp_path: Path) -> None:
+    clips = [
+        Clip(name, source, 0.0, 5.0, None, None, None, url, split="test")
+        for name, source, url in (
+            *(("00731", "unknown", "https://a.org/v/None"), ("b", "unknown", None), ("c", "n-a", None)),
+            *(("d", "SRC", None), ("e", "src", None), ("f", "f", "https://player.bilibili.com/player.html?aid=170001")),
+        )
+    ]
+    captions = [Caption(clip.video_id, 0, f"A thing happens in {clip.video_id}.") for clip in clips]
+    write_dataset(tmp_path / "set", clips=clips, captions=captions, sources=(), metadata=Metadata("a/b"), media=None)
+    corpus = tmp_path / "corpus.csv"
+    corpus.write_text("id,url\nunknown,https://a.org/v/None\nn/a,n/a\n")
+    assert find_contamination(tmp_path / "set", corpus).ok
+    corpus.write_text("id,url\n731,\nsrc.mp4,\nx,https://b23.tv/av170001?p=1\n")
+    found = find_contamination(tmp_path / "set", corpus)
+    assert found.found["source"] == {"00731", "d", "e", "f"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"video_id": "x", "caption": {"text": "a"}}], "the column 'caption' holds struct"),
+        ([{"video_id": "x", "caption": [{"text": "a"}]}], "the column 'caption' holds struct"),
+        ([{"video_id": "\ud800", "caption": "a"}], "cannot be parsed|not valid"),
+    ],
+)
+def test_odd_columns_of_a_corpus_are_one_sentence(
+    benchmark: Path, tmp_path: Path, rows: list[dict[str, Any]], message: str
+) -> None:
+    corpus = tmp_path / "corpus.json"
+    corpus.write_text(json.dumps(rows))
+    with pytest.raises(VttdataError, match=message) as caught:
+        find_contamination(benchmark, corpus)
+    assert "\n" not in str(caught.value)
+
+
+def test_columns_that_the_first_object_lacks_are_compared(benchmark: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text('\n{"url": "https://a.org/1"}\n{"video_id": "video0"}\n')
+    assert find_contamination(benchmark, corpus).found["source"] == {"video0"}

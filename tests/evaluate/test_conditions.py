@@ -216,7 +216,9 @@ def test_no_item_is_listed_where_a_model_guesses(
     findings = " ".join(report["findings"])  # type: ignore[arg-type]
     assert "items-needing-video: models without predictions in all, text do not count: b." in findings
     # Right with the video alone are nine, the first two of TEXT and ALL cancel; guessing 12 x 1/4 x 3/4.
-    assert "9 items are solved by more models in all than in text, and of 1 the reverse holds; 2.2 would be" in findings
+    assert "9 of 12 items are solved by more models in all than in text, 1 the other way round, and" in findings
+    # Two of forty are 5 %: one more than go the other way round.
+    assert "guessing alone would give 2.2. A list of which at most 5 % are false takes 40 such items" in findings
 
 
 def test_items_that_were_not_tried_are_in_no_list(
@@ -243,7 +245,7 @@ def test_guessing_reaches_as_many_places_as_the_metric_counts(
     for metric, places in (("t2v/r@1", 1), ("t2v/r@5", 5), ("t2v/mrr", 1)):
         report = evaluate(capsys, dataset, "--conditions", folder, "--metric", metric)
         expected = places * (1 - places / len(ids))
-        assert f"; {expected:.1f} would be if all models guessed" in " ".join(report["findings"])  # type: ignore[arg-type]
+        assert f"guessing alone would give {expected:.1f}." in " ".join(report["findings"])  # type: ignore[arg-type]
 
 
 def test_a_list_of_items_is_a_protocol_with_a_digest(

@@ -16,7 +16,7 @@ from vttdata.evaluate import score_cache
 from vttdata.evaluate.evaluation import EvaluationSettings
 from vttdata.evaluate.reference_index import forget_indexes
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
-from vttdata.load.local_builds import local_builds
+from vttdata.load.local_builds import BuildRegistry
 
 
 def as_lists(arrays: Mapping[str, NDArray[Any]]) -> tuple[list[Any], list[Any]]:
@@ -59,4 +59,4 @@ def test_references_are_kept_in_the_home_of_builds(
     forget_indexes()
     evaluate(dataset, predictions(), metrics=["bleu4"], settings=EvaluationSettings(draws=10))
     assert len(list((tmp_path / "home/.metrics").glob("references-*.npz"))) == 1
-    assert list(local_builds()) == []
+    assert list(BuildRegistry().builds()) == []

@@ -79,6 +79,11 @@ SIGNED_PATHS = {
     "Telegram bot": "/file/bot123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11/videos/file_0.mp4",
     "YouTube": f"/videoplayback/expire/1700000000/ei/{BASE64}/sig/{SHA256}",
     "parameter in a folder": "/token=§/video.mp4",
+    "query in the path": "/video.mp4%3F§",
+    "long random text as an id": "/video.mp4?v=§",
+    "long random text in the name of a file": "/get?file=/§/a.mp4",
+    "long random text in the fragment": "/video.mp4#id=§",
+    "login in the path": "/x/user:hunter2@other.org/v.mp4",
     "nested address": "/proxy/https://me:§@example.com/video.mp4",
     "nested and escaped address": "/proxy/https%253A%252F%252Fme%3A§%40example.com%2Fvideo.mp4",
 }
@@ -95,10 +100,11 @@ def test_what_signs_a_request_is_left_out(form: str, secret: str) -> None:
 
 @pytest.mark.parametrize("form", SIGNED_PATHS.values(), ids=SIGNED_PATHS.keys())
 def test_path_with_a_token_becomes_a_digest(form: str) -> None:
-    published = without_secrets(f"https://cdn.example.org{form.replace('§', BASE64)}?id=5")
+    signed = f"https://cdn.example.org{form.replace('§', BASE64)}"
+    published = without_secrets(signed)
     assert re.fullmatch("https://cdn[.]example[.]org/#sha256=[0-9a-f]{64}", published)
     assert without_secrets(published) == published
-    assert published != without_secrets(f"https://cdn.example.org{form.replace('§', BASE64)}?id=6")
+    assert published != without_secrets(signed.replace("org/", "org/5/"))
 
 
 def test_digest_of_a_nested_address_does_not_depend_on_its_password() -> None:
@@ -139,6 +145,20 @@ def test_digest_of_a_nested_address_does_not_depend_on_its_password() -> None:
 )
 def test_what_identifies_a_video_is_kept_as_it_is_written(url: str) -> None:
     assert without_secrets(url) == url
+
+
+@pytest.mark.parametrize("mark", ["/", "?", "#", "%2F", "@", "%40", ":", "%2540"])
+@pytest.mark.parametrize(
+    "form", ["https://{}@a.org/v.mp4", "{}@a.org/v.mp4", "//{}@a.org/v.mp4", "https:/{}@a.org/v.mp4"]
+)
+@pytest.mark.parametrize(
+    "login", ["me:SECRET{}1", "me:1{}SECRET", "m.e:SECRET{}1", "me%3ASECRET{}1", "me@x.org:1{}SECRET"]
+)
+def test_password_with_any_character_is_left_out(mark: str, form: str, login: str) -> None:
+    address = form.format(login.format(mark))
+    for text in (address, address.replace("@a", "%40a")):
+        assert "SECRET" not in hide_secrets(f"{text}: cannot be read ({text!r}).")
+        assert "://" not in text or "SECRET" not in without_secrets(text)
 
 
 def test_password_is_left_out() -> None:

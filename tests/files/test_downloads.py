@@ -216,7 +216,15 @@ def test_redirect_to_another_host_is_followed(server: FileServer, store: Downloa
     assert store.fetch([moved])[moved].read_bytes() == DATA
 
 
-@pytest.mark.parametrize("host", ["127.0.0.2", "localhost", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.2", "localhost", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"),
+        # `requests` reads these as 127.0.0.1.
+        *("%31%32%37.0.0.1", "127%2e0%2E0%2e1", "a@127%2e0.0.1"),
+        *("127.0.0.1\\.a.org", "[::1"),
+    ],
+)
 def test_redirect_from_a_public_address_into_a_network_is_not_followed(
     server: FileServer, store: DownloadStore, file: OriginFile, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
@@ -235,7 +243,7 @@ def test_redirect_from_a_public_address_into_a_network_is_not_followed(
     target = server.url("/data.bin", host=host)
     server.answers["/moved"] = [status(302, Location=target)]
     moved = dataclasses.replace(file, addresses=(server.url("/moved", host="origin.example"),))
-    assert "is not a public address" in refusal(store, moved)
+    assert "redirects elsewhere: " in refusal(store, moved)
     assert [path for path, _ in server.requests] == ["/moved"]
     here = dataclasses.replace(file, addresses=(server.url("/data.bin", host="origin.example"),))
     assert store.fetch([here])[here].read_bytes() == DATA
@@ -326,6 +334,10 @@ class TestMirror:
     def test_that_is_no_folder_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(VttdataError, match="VTTDATA_MIRROR"):
             DownloadStore(tmp_path, mirror=str(tmp_path / "nowhere"))
+        for mirror in ("me:SECRET@a.org/x", "https://me:SEC/RET@a.org/x"):
+            with pytest.raises(VttdataError, match="VTTDATA_MIRROR") as caught:
+                DownloadStore(tmp_path, mirror=mirror)
+            assert "SEC" not in str(caught.value)
 
 
 @pytest.mark.parametrize("variable", ["VTTDATA_OFFLINE", "HF_HUB_OFFLINE"])

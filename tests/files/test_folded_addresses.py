@@ -25,7 +25,14 @@ from vttdata.files.folded_addresses import fold_address
             "https://player.vimeo.com/video/12345678?h=1",
             "vimeo.com/channels/x/12345678",
         ),
-        ("https://www.dailymotion.com/video/x7abc_a-title", "https://dai.ly/x7abc"),
+        (
+            *("https://www.dailymotion.com/video/x7abc_a-title", "https://dai.ly/x7abc"),
+            *("https://geo.dailymotion.com/player/x1.html?video=x7abc", "https://www.dailymotion.com/swf/video/x7abc"),
+        ),
+        (
+            *("https://www.bilibili.com/video/BV1xx411c7mD/?p=1", "m.bilibili.com/video/bv1xx411c7mD"),
+            *("https://player.bilibili.com/player.html?aid=170001&bvid=BV1xx411c7mD", "https://b23.tv/BV1xx411c7mD"),
+        ),
         ("https://www.tiktok.com/@u/video/7123456789012345678?is=1", "tiktok.com/embed/v2/7123456789012345678"),
         ("https://www.facebook.com/watch/?v=123456789", "https://facebook.com/u/videos/123456789/"),
         (
@@ -53,6 +60,7 @@ def test_addresses_of_different_videos_differ() -> None:
     "address",
     [
         *("", "https://www.youtube.com/", "youtube.com/@channel", "https://www.youtube.com/playlist?list=PL1", "a.org"),
+        *("https://youtu.be/00000000000", "https://a.org/v/N/A", "https://a.org/get?id=null", "https://a.org/None.mp4"),
         *("https://vimeo.com/user", "https://youtu.be/AbCdEfGhIj12", "http://[bad", "words", "https://example.org/"),
     ],
 )

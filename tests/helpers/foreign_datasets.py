@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 Row = dict[str, Any]
+Disguise = Callable[[random.Random, str], str]
 
 LETTERS = string.ascii_letters + string.digits + "-_"
 # Words of captions; those that videos share by chance are few and short.
@@ -75,6 +76,14 @@ def disguise_id(draw: random.Random, text: str) -> str:
     return draw.choice([text.upper(), f" {text}", f"{text} ", f"{text}.mp4", f"{text.upper()}.MP4 ", f"{text}\t"])
 
 
+def disguise_source(draw: random.Random, text: str) -> str:
+    return draw.choice([disguise_id(draw, text), f"v_{text}", f"youtube-{text}"])
+
+
+def disguise_checksum(draw: random.Random, text: str) -> str:
+    return draw.choice([text, text.upper(), f" {text.upper()}", f"sha256:{text}"])
+
+
 def disguise_url(draw: random.Random, video: str) -> str:
     forms = (
         "https://youtu.be/{}", "http://youtu.be/{}?t=31", "youtube.com/watch?v={}&feature=share",
@@ -82,43 +91,33 @@ def disguise_url(draw: random.Random, video: str) -> str:
         "//www.youtube-nocookie.com/embed/{}", "https://youtube.com/shorts/{}?si=abcDEF", "HTTPS://WWW.YOUTUBE.COM/watch?v={}#t=3",
         "https://music.youtube.com/watch?v={}&list=RDAMVM", "https://www.youtube.com/live/{}", "https://www.youtube.com/v/{}?version=3",
         " https://www.youtube.com/watch?v={} ", "https://i.ytimg.com/vi/{}/hqdefault.jpg", "https://www.youtube.com/watch?v={}&amp;t=3s",
-        "https://web.archive.org/web/20160101000000/https://www.youtube.com/watch?v={}",
+        "https://web.archive.org/web/20160101000000/https://www.youtube.com/watch?v={}", "https://i.ytimg.com/vi_webp/{}/0.webp",
+        "http://youtube.com./watch?v={}", "https://www.youtube.com/user/x#p/u/1/{}", "https://web.archive.org/https://youtu.be/{}",
     )  # fmt: skip
     return draw.choice(forms).format(video)
 
 
 def disguise_caption(draw: random.Random, text: str) -> str:
-    return draw.choice(
-        [
-            text,
-            text.upper(),
-            f" {text}",
-            text.rstrip("."),
-            f"{text.rstrip(chr(46))} !",
-            text.replace(" ", "  "),
-            text.title(),
-        ]
-    )
+    bare = text.rstrip(".")
+    return draw.choice([text, text.upper(), f" {text}", bare, f"{bare} !", text.replace(" ", "  "), text.title()])
 
 
-def _same_id(f: Foreign) -> None:
+def _copied(
+    key: str, disguise: Callable[[random.Random, str], str] = lambda _, text: text
+) -> Callable[[Foreign], None]:
+    """Return what gives a clip of test a value of one of training, perhaps in another form."""
+
+    def plant(f: Foreign) -> None:
+        a, b = f.pair()
+        b[key] = disguise(f.draw, a[key])
+
+    return plant
+
+
+def _lost_zeros(f: Foreign) -> None:
     a, b = f.pair()
-    b["id"] = a["id"]
-
-
-def _disguised_id(f: Foreign) -> None:
-    a, b = f.pair()
-    b["id"] = disguise_id(f.draw, a["id"])
-
-
-def _same_source(f: Foreign) -> None:
-    a, b = f.pair()
-    b["source"] = a["source"]
-
-
-def _disguised_source(f: Foreign) -> None:
-    a, b = f.pair()
-    b["source"] = f.draw.choice([disguise_id(f.draw, a["source"]), f"v_{a['source']}", f"youtube-{a['source']}"])
+    key, number = f.draw.choice(["id", "source"]), f.draw.randrange(100, 10_000)
+    a[key], b[key] = f.draw.sample([f"{number:07d}", f"{number}{f.draw.choice(['', '.0', '.mp4'])}"], 2)
 
 
 def _same_address(f: Foreign) -> None:
@@ -137,6 +136,8 @@ def _other_address(f: Foreign) -> None:
             (f"https://vimeo.com/{number}", f"https://player.vimeo.com/video/{number}?h=1"),
             (f"https://www.dailymotion.com/video/x{number:x}_title", f"https://dai.ly/x{number:x}"),
             (f"https://a.org/v/{number}.mp4?a=1&b=2", f"http://www.a.org/v/{number}.mp4?b=2&a=1&utm_source=x#t"),
+            (f"https://player.bilibili.com/player.html?aid={number}", f"https://b23.tv/av{number}?vd_source=1"),
+            (f"https://twitch.tv/videos/{number}?msclkid=1", f"https://player.twitch.tv/?video=v{number}"),
             (f"https://a.org/v/{number}?Expires=12&Signature=ab", f"https://a.org/v/{number}/"),
         ]
     )
@@ -146,21 +147,6 @@ def _address_and_id(f: Foreign) -> None:
     a, b = f.pair()
     b["url"], a["url"] = disguise_url(f.draw, a["source"]), None
     b["source"] = None
-
-
-def _checksum(f: Foreign) -> None:
-    a, b = f.pair()
-    b["sha"] = f.draw.choice([a["sha"], a["sha"].upper(), f"sha256:{a['sha']}"])
-
-
-def _source_checksum(f: Foreign) -> None:
-    a, b = f.pair()
-    b["source_sha"] = f.draw.choice([a["source_sha"], f" {a['source_sha'].upper()}"])
-
-
-def _fingerprint(f: Foreign) -> None:
-    a, b = f.pair()
-    b["phash"] = a["phash"]
 
 
 def _declared(f: Foreign) -> None:
@@ -198,16 +184,17 @@ def _chain(f: Foreign) -> None:
 
 # Kind of leak -> what it needs of a shape, and what plants it.
 LEAKS: dict[str, tuple[frozenset[str], Callable[[Foreign], None]]] = {
-    "same id": (frozenset({"id"}), _same_id),
-    "disguised id": (frozenset({"id"}), _disguised_id),
-    "same source": (frozenset({"source"}), _same_source),
-    "disguised source": (frozenset({"source"}), _disguised_source),
+    "same id": (frozenset({"id"}), _copied("id")),
+    "disguised id": (frozenset({"id"}), _copied("id", disguise_id)),
+    "zeros lost before a number": (frozenset({"id", "source"}), _lost_zeros),
+    "same source": (frozenset({"source"}), _copied("source")),
+    "disguised source": (frozenset({"source"}), _copied("source", disguise_source)),
     "same address": (frozenset({"url"}), _same_address),
     "other form of an address": (frozenset({"url"}), _other_address),
     "address in one split, id in the other": (frozenset({"url", "source"}), _address_and_id),
-    "checksum of a clip": (frozenset({"sha"}), _checksum),
-    "checksum of a source": (frozenset({"source_sha"}), _source_checksum),
-    "fingerprint": (frozenset({"phash"}), _fingerprint),
+    "checksum of a clip": (frozenset({"sha"}), _copied("sha", disguise_checksum)),
+    "checksum of a source": (frozenset({"source_sha"}), _copied("source_sha", disguise_checksum)),
+    "fingerprint": (frozenset({"phash"}), _copied("phash")),
     "declared copy": (frozenset({"copy_of", "id", "source"}), _declared),
     "captions in bulk": (frozenset({"id", "captions"}), _captions),
     "a long caption": (frozenset({"id", "captions"}), _long_caption),
@@ -227,8 +214,15 @@ HARMLESS = (
 )
 
 
+def _placeholders(draw: random.Random, page: str) -> Row:
+    empty = draw.choice(["", "unknown", "N/A", "null", "None", "-", "0", "#NAME?", "\\N", "Not available"])
+    url = draw.choice(["", page]) + empty
+    return {"source": empty, "url": url, "sha": "0" * 64, "source_sha": empty, "phash": "0" * 32, "copy_of": empty}
+
+
 def add_harmless(f: Foreign, kind: str, seen: frozenset[str]) -> None:
     """Add what looks shared and is none: numbers of rows, placeholders, the page of the dataset, common captions."""
+    page = f.draw.choice(["https://a.org/v/", "https://a.org/get?id=", "https://www.youtube.com/watch?v="])
     for rows in f.splits.values():
         for number, row in enumerate(rows):
             if kind == "row numbers" and "id" in seen:
@@ -236,8 +230,7 @@ def add_harmless(f: Foreign, kind: str, seen: frozenset[str]) -> None:
             elif kind == "folders":
                 row["id"] = f"{row['source'] or 'x'}/{row['id']}.mp4"
             elif kind == "placeholders":
-                empty = f.draw.choice(["", "unknown", "N/A", "null", "None", "-"])
-                row |= {"url": empty, "sha": "0" * 64, "source_sha": empty, "phash": "0" * 32, "copy_of": empty}
+                row.update(_placeholders(f.draw, page) if number % 2 else {"url": f"{page}{row['source']}"})
             elif kind == "one page for all" and "source" in seen:
                 row["url"] = "https://github.com/lab/dataset"
             elif kind == "bare hosts":

@@ -23,8 +23,8 @@ def captions_of(clip: str) -> list[str]:
     return [*texts[:2], "a man is talking"] if clip == "t3" else texts
 
 
-def write_leaking_dataset(folder: Path, language: str = "en") -> Path:
-    """Write the dataset ``me/small`` with a protocol ``two``, and return its folder."""
+def write_leaking_dataset(folder: Path, language: str = "en", name: str = "me/small") -> Path:
+    """Write a dataset with a protocol ``two``, and return its folder."""
     clips = [
         Clip(
             clip,
@@ -51,7 +51,7 @@ def write_leaking_dataset(folder: Path, language: str = "en") -> Path:
         clips=clips,
         captions=captions,
         sources=[Source(source, "", "nowhere", "", 0) for source in dict.fromkeys(SOURCE_OF.values())],
-        metadata=Metadata("me/small", version="2.0.1", licence="cc-by-4.0"),
+        metadata=Metadata(name, version="2.0.1", licence="cc-by-4.0"),
         media=None,
         official=OfficialLayout(categories=("music", "sports"), protocols={"two": {"test": ["t5", "t2"]}}),
     )

@@ -37,7 +37,7 @@ class Double(Stage[Number, Number]):
     def seconds_limit(self, item: Number) -> float:
         return 1.0
 
-    def process(self, item: Number) -> Iterator[Outcome[Number]]:
+    def process(self, item: Number) -> Iterator[Outcome[Number]]:  # noqa: C901
         with (self.marks / item.source_id).open("a") as stream:
             stream.write("x")
         match item.source_id.partition("-")[0]:
@@ -55,6 +55,8 @@ class Double(Stage[Number, Number]):
                 raise OSError(errno.ENOSPC, "the toy disk is full", "somewhere")
             case "limit":
                 yield Failed(item.source_id, "rate_limit", "HTTP Error 429", retry=True)
+            case "premiere" if not (self.marks / "ready").exists():
+                yield Failed(item.source_id, "not_yet", "Premieres in 2 hours", retry=True)
             case "later":
                 ready = (self.marks / "ready").exists()
                 yield Kept(item) if ready else Failed(item.source_id, "network", "not yet", retry=True)

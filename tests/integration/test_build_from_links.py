@@ -75,6 +75,15 @@ def test_rate_limits_halt_the_build_which_can_be_resumed(server: FileServer, tmp
     assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
 
 
+def test_useless_cookies_stop_the_build_before_the_first_request(server: FileServer, tmp_path: Path) -> None:
+    (tmp_path / "cookies.json").write_text('[{"name": "crumb"}]')
+    listed = manifest(tmp_path, server, *(f"/good.mp4?{number}" for number in range(20)))
+    stopped = build(tmp_path / "out", listed, *QUICK, f"collect.cookies={tmp_path}/cookies.json", recipe="own-list")
+    assert (stopped.returncode, server.hits.total()) == (1, 0)
+    assert "must be Netscape formatted, not JSON" in stopped.stderr
+    assert stopped.stderr.count("\n") == 1
+
+
 def test_dead_network_stops_the_build_which_goes_on_when_it_is_back(tmp_path: Path) -> None:
     video = film(tmp_path / "film.mp4", 3).read_bytes()
     with serving_files(video) as server:

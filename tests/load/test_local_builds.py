@@ -19,7 +19,7 @@ from vttdata.cli.main import main
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.load.catalog import list_datasets
 from vttdata.load.load_dataset import load_dataset
-from vttdata.load.local_builds import builds_named, local_builds, missing_builds, register_build
+from vttdata.load.local_builds import BuildRegistry
 from vttdata.load.lookup import find_dataset
 from vttdata.pipeline.journal import locked
 
@@ -51,7 +51,7 @@ def write_build(folder: Path, name: str = "vttdata/demo", *, status: str = "comp
 
 
 def test_build_in_another_folder_is_loaded_by_its_name(tmp_path: Path) -> None:
-    register_build("me/street", write_build(tmp_path / "street", "me/street"))
+    BuildRegistry().add("me/street", write_build(tmp_path / "street", "me/street"))
     assert load_dataset("me/street", split="test").num_rows == 1
     assert find_dataset("me/street") == (tmp_path / "street/dataset").resolve()
     first = list_datasets()[0]
@@ -59,9 +59,9 @@ def test_build_in_another_folder_is_loaded_by_its_name(tmp_path: Path) -> None:
 
 
 def test_owner_of_a_local_build_may_be_left_out(tmp_path: Path) -> None:
-    register_build("me/street", write_build(tmp_path / "a", "me/street"))
+    BuildRegistry().add("me/street", write_build(tmp_path / "a", "me/street"))
     assert load_dataset("street", split="test").num_rows == 1
-    register_build("you/street", write_build(tmp_path / "b", "you/street"))
+    BuildRegistry().add("you/street", write_build(tmp_path / "b", "you/street"))
     with pytest.raises(VttdataError, match="'street' may be me/street or you/street; write which"):
         load_dataset("street")
 
@@ -75,28 +75,28 @@ def test_name_of_a_recipe_that_is_not_built_says_how_to_build_it() -> None:
 def test_build_at_home_comes_first_then_the_newest(home: Path, tmp_path: Path) -> None:
     folders = [write_build(tmp_path / f"{number}", "me/street") for number in range(3)]
     for time, folder in enumerate(folders):
-        register_build("me/street", folder)
+        BuildRegistry().add("me/street", folder)
         (entry,) = (path for path in (home / ".builds").iterdir() if str(folder) in path.read_text())
         os.utime(entry, (time, time))
-    assert [build.folder for build in builds_named("me/street")] == folders[::-1]
+    assert [build.folder for build in BuildRegistry().builds("me/street")] == folders[::-1]
     at_home = write_build(home / "me/street", "me/street")
-    register_build("me/street", at_home)
-    assert [build.folder for build in builds_named("me/street")] == [at_home, *folders[::-1]]
+    BuildRegistry().add("me/street", at_home)
+    assert [build.folder for build in BuildRegistry().builds("me/street")] == [at_home, *folders[::-1]]
 
 
 def test_later_name_of_a_folder_replaces_the_earlier_one(tmp_path: Path) -> None:
     folder = write_build(tmp_path / "street", "me/street")
-    register_build("me/street", folder)
+    BuildRegistry().add("me/street", folder)
     (folder / "build.json").write_text(json.dumps({"recipe": "me/road", "status": "complete"}))
-    assert builds_named("me/street") == []
-    register_build("me/road", folder)
-    assert [build.name for build in local_builds()] == ["me/road"]
-    assert missing_builds() == []
+    assert BuildRegistry().builds("me/street") == []
+    BuildRegistry().add("me/road", folder)
+    assert [build.name for build in BuildRegistry().builds()] == ["me/road"]
+    assert BuildRegistry().missing() == []
 
 
 def test_folder_that_is_gone_is_skipped_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    register_build("me/street", write_build(tmp_path / "street", "me/street"))
-    register_build("me/road", write_build(tmp_path / "road", "me/road"))
+    BuildRegistry().add("me/street", write_build(tmp_path / "street", "me/street"))
+    BuildRegistry().add("me/road", write_build(tmp_path / "road", "me/road"))
     shutil.rmtree(tmp_path / "street")
     assert main(["list"]) == 0
     printed = capsys.readouterr()
@@ -120,41 +120,41 @@ def test_folder_that_is_gone_is_skipped_and_said(tmp_path: Path, capsys: pytest.
 )
 def test_hostile_entries_are_left_out(content: str, folder: str | None, home: Path, tmp_path: Path) -> None:
     street = write_build(tmp_path / "street", "me/street")
-    register_build("me/street", street)
+    BuildRegistry().add("me/street", street)
     text = content.replace("FOLDER", str(street))
     (home / ".builds/bad.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     (home / ".builds/folder.json").mkdir()
     os.mkfifo(home / ".builds/pipe.json")
     (home / ".builds/loop.json").symlink_to("loop.json")
     (home / ".builds/large.json").write_bytes(b'"' + b"x" * 2**20 + b'"')
-    assert [build.name for build in local_builds()] == ["me/street"]
-    assert len(missing_builds()) == (folder == "missing")
+    assert [build.name for build in BuildRegistry().builds()] == ["me/street"]
+    assert len(BuildRegistry().missing()) == (folder == "missing")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"recipe": 1}', '{"recipe": "../x", "status": "complete"}', "[" * 9999])
 def test_damaged_account_of_a_build_is_no_build(content: str, tmp_path: Path) -> None:
-    register_build("me/street", write_build(tmp_path / "street", "me/street", dataset=False))
+    BuildRegistry().add("me/street", write_build(tmp_path / "street", "me/street", dataset=False))
     (tmp_path / "street/build.json").write_text(content)
-    assert local_builds() == []
-    assert [str(build.folder) for build in missing_builds()] == [str(tmp_path / "street")]
+    assert BuildRegistry().builds() == []
+    assert [str(build.folder) for build in BuildRegistry().missing()] == [str(tmp_path / "street")]
 
 
 def test_many_processes_register_at_once(home: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from vttdata.load.local_builds import register_build\n"
-        "for number in range(50): register_build(f'me/b{number % 5}', Path(sys.argv[1], f'b{number % 5}'))"
+        "import sys; from pathlib import Path; from vttdata.load.local_builds import BuildRegistry\n"
+        "for number in range(50): BuildRegistry().add(f'me/b{number % 5}', Path(sys.argv[1], f'b{number % 5}'))"
     )
     for number in range(5):
         write_build(tmp_path / f"b{number}", f"me/b{number}", dataset=False)
     running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) for _ in range(4)]
     assert [process.wait() for process in running] == [0, 0, 0, 0]
-    assert sorted(build.name for build in local_builds()) == [f"me/b{number}" for number in range(5)]
+    assert sorted(build.name for build in BuildRegistry().builds()) == [f"me/b{number}" for number in range(5)]
     assert sorted(path.suffix for path in (home / ".builds").iterdir()) == [".json"] * 5
 
 
 def test_interrupted_build_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_build(tmp_path / "street", "me/street", status="running", dataset=False)
-    register_build("me/street", folder)
+    BuildRegistry().add("me/street", folder)
     goes_on = f"was interrupted or refused while it was built in {folder}; 'vttdata build {folder}' goes on."
     with pytest.raises(VttdataError, match="has no dataset") as caught:
         load_dataset("me/street")
@@ -169,7 +169,7 @@ def test_interrupted_build_says_so(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_dataset_that_lacks_items_is_listed_as_not_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_build(tmp_path / "street", "me/street", status="incomplete")
-    register_build("me/street", folder)
+    BuildRegistry().add("me/street", folder)
     assert main(["list"]) == 0
     assert "me/street: 1.0.0, 1 clips, the last build is not finished; " in capsys.readouterr().out
 
@@ -178,7 +178,7 @@ def test_earlier_dataset_of_an_interrupted_build_is_loaded_with_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_build(tmp_path / "street", "me/street", status="stopped")
-    register_build("me/street", folder)
+    BuildRegistry().add("me/street", folder)
     with pytest.warns(VttdataWarning, match="'me/street' is that of an earlier build: it was interrupted"):
         assert load_dataset("me/street", split="test").num_rows == 1
     assert main(["show", "me/street"]) == 0

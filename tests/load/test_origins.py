@@ -15,7 +15,7 @@ from tests.helpers.lab_origins import serving_lab, write_lab, write_plugin
 from vttdata import find_dataset, load_dataset
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError, VttdataWarning
-from vttdata.load.local_builds import builds_named
+from vttdata.load.local_builds import BuildRegistry
 from vttdata.load.origins import can_build
 
 pytestmark = pytest.mark.not_on("win32")
@@ -98,7 +98,7 @@ def test_build_that_was_cut_short_goes_on(server: FileServer, tmp_path: Path) ->
     home.mkdir(parents=True)
     (home / "journal.jsonl").touch()
     (home / "build.json").write_text(json.dumps({"recipe": "lab/tiny", "recipe_file": "lab.yaml", "status": "stopped"}))
-    assert builds_named("lab/tiny")[0].dataset is None
+    assert BuildRegistry().builds("lab/tiny")[0].dataset is None
     assert load(tmp_path).num_rows == SIZES  # type: ignore[attr-defined]
 
 
@@ -137,7 +137,7 @@ def test_every_command_builds_what_is_not_there_yet(
     assert printed.replace("OUT", str(tmp_path)) in out
     assert "lab/tiny is not on this machine yet: building it" in err
     assert len(server.requests) == 4
-    assert builds_named("lab/tiny")[0].dataset is not None
+    assert BuildRegistry().builds("lab/tiny")[0].dataset is not None
 
 
 def test_listing_a_dataset_builds_nothing(server: FileServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,6 +76,7 @@ def test_random_span_is_cut_to_the_frame_with_sound_in_sync(
         ("a.avi", "mpeg4", "mp2"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_containers_with_poor_seeking_are_cut_to_the_frame(
     name: str, codec: str, sound_codec: str, tmp_path: Path
 ) -> None:
@@ -202,6 +203,7 @@ def test_clip_sizes_are_even_keep_the_aspect_and_never_grow(width: int, height: 
 
 
 @pytest.mark.parametrize("folder", ["codecs", "shots"])
+@pytest.mark.long
 def test_middle_of_real_videos_is_cut_to_the_frame(shared: Path, folder: str, tmp_path: Path) -> None:
     files = sorted((shared / "videos" / folder).iterdir())
     assert files

@@ -64,6 +64,12 @@ def test_variable_that_names_no_program_is_refused(monkeypatch: pytest.MonkeyPat
         ffmpeg_path()
 
 
+def test_variable_that_names_another_program_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VTTDATA_FFMPEG", "true")
+    with pytest.raises(VttdataError, match="states no version of ffmpeg"):
+        ffmpeg_version()
+
+
 def test_ffmpeg_on_the_path_is_used_without_the_package(old_ffmpeg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     assert ffmpeg_path() == str(old_ffmpeg)

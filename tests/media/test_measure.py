@@ -13,7 +13,8 @@ from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.luma import luma_of
-from vttdata.media.measure import measure
+from vttdata.media.measure import correct_probe, measure
+from vttdata.media.probe import probe
 
 X264 = ("-c:v", "libx264", "-preset", "veryfast", "-threads", "1")
 MOVING = "testsrc2=s=160x120:r=25"
@@ -31,6 +32,21 @@ def test_frames_of_a_plain_video_are_counted(tmp_path: Path) -> None:
     assert (found.frames, found.seconds, found.first_frame_time) == (100, 4.0, 0.0)
     assert not found.variable_frame_rate
     assert (found.scores["dark"], found.scores["frozen"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("name", "rate"), [("a.h264", 60), ("a.avi", 60), ("a.mp4", 60), ("b.mp4", 24000 / 1001)])
+def test_frame_rate_is_that_of_the_decoded_frames(name: str, rate: float, tmp_path: Path) -> None:
+    """ffmpeg writes an AVI file whose unit of time is a tenth of a frame from a raw stream."""
+    file, raw = tmp_path / name, tmp_path / "raw.h264"
+    picture = ("-f", "lavfi", "-i", f"testsrc2=s=64x48:r={rate}:d=2", "-c:v", "libx264", "-bf", "2")
+    subprocess.run([ffmpeg_path(), "-v", "error", *picture, str(raw if name == "a.avi" else file)], check=True)
+    if name == "a.avi":
+        subprocess.run([ffmpeg_path(), "-v", "quiet", "-i", str(raw), "-c", "copy", str(file)], check=True)
+    stated = probe(file)
+    corrected = correct_probe(stated, measure(file))
+    assert corrected.frame_rate == pytest.approx(rate, rel=1e-4)
+    assert (corrected == stated) is name.endswith("mp4")
+    assert bool(corrected.note) is not name.endswith("mp4")
 
 
 def test_black_and_very_dim_videos_are_dark(tmp_path: Path) -> None:

@@ -133,6 +133,7 @@ def test_fragmented_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("codec", ["mjpeg", "png"])
 @pytest.mark.parametrize("cover_first", [True, False])
+@pytest.mark.sampled(2)
 def test_moving_track_is_taken_where_a_cover_picture_is_the_default(
     codec: str, cover_first: bool, tmp_path: Path
 ) -> None:

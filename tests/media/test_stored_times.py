@@ -145,6 +145,7 @@ def test_streams_without_times_are_measured_and_divided_like_a_copy_with_times(s
 
 
 @pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.sampled(2)
 def test_clips_of_streams_without_times_show_the_frames_of_a_copy_with_times(
     streams: Path, name: str, tmp_path: Path
 ) -> None:
@@ -165,6 +166,7 @@ def test_clips_of_streams_without_times_show_the_frames_of_a_copy_with_times(
     [("a.avi", ("-c:v", "copy", "-c:a", "mp2")), ("a.asf", ("-c:v", "copy", "-c:a", "wmav2")),
      ("a.avi", ("-c:v", "mpeg4", "-bf", "2", "-q:v", "4", "-c:a", "mp2"))],
 )  # fmt: skip
+@pytest.mark.sampled(1)
 def test_clips_of_streams_without_times_are_in_step_with_their_sound(
     name: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:

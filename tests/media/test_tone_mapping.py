@@ -54,6 +54,7 @@ def pictures(path: Path) -> tuple[list[Any], np.ndarray]:
 
 @pytest.mark.parametrize("codec", ["h264", "h265", "vp9"])
 @pytest.mark.parametrize("name", TRANSFERS)
+@pytest.mark.sampled(2)
 def test_clip_looks_like_the_film_of_standard_range(name: str, codec: str, tmp_path: Path) -> None:
     _, expected = pictures(write(tmp_path / "sdr.mkv", f"{BT709},format=yuv420p"))
     source = write_hdr(tmp_path / "hdr.mkv", name)
@@ -81,6 +82,7 @@ def test_clip_whose_film_states_the_transfer_function_alone_or_other_primaries(t
 
 @pytest.mark.parametrize("codec", ["h264", "h265"])
 @pytest.mark.parametrize("file", ODD)
+@pytest.mark.sampled(1)
 def test_real_film_is_toned_down_and_its_pictures_are_recognized(
     shared: Path, file: str, codec: str, tmp_path: Path
 ) -> None:

@@ -156,6 +156,7 @@ def test_no_answer_is_lost_behind_a_proxy_that_answers_in_ten_wrong_ways(
 
 
 @pytest.mark.parametrize("way", ["login page", "login page as JSON", "redirect to a login page"])
+@pytest.mark.sampled(1)
 def test_answer_waits_behind_a_login_page_with_a_sentence(
     way: str, hasty: Assessor, clips: Path, tmp_path: Path
 ) -> None:
@@ -211,6 +212,7 @@ def test_refusal_of_the_server_ends_an_answer_and_an_unknown_link_keeps_it(
 
 
 @pytest.mark.parametrize("reply", [LOGIN, b"", b'{"ok": true}', b'{"saved": "no"}'])
+@pytest.mark.sampled(2)
 def test_page_without_our_server_keeps_its_answers_until_they_are_saved(
     reply: bytes, hasty: Assessor, clips: Path
 ) -> None:

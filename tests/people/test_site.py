@@ -257,6 +257,7 @@ def answer_served(
         ("PROLIFIC_PID=p1&SESSION_ID=s1", None),
     ],
 )
+@pytest.mark.sampled(1)
 def test_platforms_get_the_completion_code_and_nobody_else(
     query: str, action: str | None, assessor: Assessor, tmp_path: Path, site: Site
 ) -> None:

@@ -87,6 +87,7 @@ def worth(system: str, systems: int) -> float:
 
 
 @pytest.mark.parametrize(("workers", "clickers", "clips", "systems"), STUDIES)
+@pytest.mark.sampled(2)
 def test_direct_assessment(
     workers: int, clickers: int, clips: int, systems: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +110,7 @@ def test_direct_assessment(
 
 
 @pytest.mark.parametrize(("workers", "clickers", "clips", "systems"), STUDIES)
+@pytest.mark.sampled(2)
 def test_ratings_in_steps(workers: int, clickers: int, clips: int, systems: int, tmp_path: Path) -> None:
     names = names_of(workers, clickers)
 
@@ -119,12 +121,26 @@ def test_ratings_in_steps(workers: int, clickers: int, clips: int, systems: int,
 
     campaign = make(tmp_path, "rate-scale", systems_and_people(tmp_path, systems, clips), names)
     scores, kept = serve_and_score(campaign, names, answer)
-    means: dict[str, list[int]] = {}
-    for row in read_rows(scores / "ratings.csv"):
-        means.setdefault(row["system"], []).append(int(row["score"]))
-    ranked = sorted(means, key=lambda name: -sum(means[name]) / len(means[name]))
-    assert ranked == ["human", *(f"s{n}" for n in range(systems))]
+    ranked = read_rows(scores / "systems.csv")
+    assert [row["system"] for row in ranked] == ["human", *(f"s{n}" for n in range(systems))]
+    of_best = [int(row["score"]) for row in read_rows(scores / "ratings.csv") if row["system"] == "human"]
+    assert int(ranked[0]["ratings"]) == len(of_best)
+    assert float(ranked[0]["lower"]) <= float(ranked[0]["score"]) <= float(ranked[0]["upper"]) <= 5
     assert not [name for name in kept if name.startswith("dice")]
+
+
+def test_where_all_workers_are_untested_the_report_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answer(worker: str, item: Item, luck: random.Random) -> dict[str, Any]:
+        return {"scores": {"score": 5 if "systems" in item.facts else 1}}
+
+    campaign = make(tmp_path, "rate-scale", systems_and_people(tmp_path, 2, 8), ["ann"], "--set", "min_controls=50")
+    assert serve_and_score(campaign, ["ann"], answer)[1] == set()
+    said = capsys.readouterr().out
+    assert "No answer counts: 1 of 1 workers are untested" in said
+    assert "judged from 50 on" in said
+    assert "--keep-all" in said
 
 
 @pytest.mark.parametrize(("workers", "clickers", "clips", "systems"), STUDIES)

@@ -207,6 +207,7 @@ def test_failure_to_write_names_the_database(campaign: Campaign, database: Path)
 
 
 @pytest.mark.parametrize("journal", [True, False])
+@pytest.mark.sampled(1)
 def test_campaign_on_a_read_only_disk_is_scored_exported_and_shown(
     journal: bool, campaign: Campaign, tmp_path: Path
 ) -> None:

@@ -14,13 +14,17 @@ import pandas as pd
 import pytest
 
 from tests.helpers.toy_stages import Double, Number, OneByOne, OnePart, Patient, Total, Trouble
+from vttdata.collect import CollectSettings
 from vttdata.errors import HaltError, VttdataError
 from vttdata.pipeline.build_folder import write_tables
 from vttdata.pipeline.engine import CircuitBreaker, Engine, Table
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal, locked
 from vttdata.pipeline.stage import Failed, ItemResult, Kept, Stage
+from vttdata.pipeline.stages.collect import Fetch
+from vttdata.pipeline.stages.videos import SourceFolders
 from vttdata.pipeline.stored_results import PartStore
+from vttdata.records import Candidate
 
 Run = Callable[..., Table]
 
@@ -190,6 +194,14 @@ def test_retry_failed_reprocesses_only_retryable_failures(run: Run, marks: Path)
     assert calls(marks) == 5
 
 
+def test_video_that_was_to_come_is_tried_again_by_every_run(run: Run, marks: Path) -> None:
+    items = numbers("a", "premiere-1", "later-1")
+    first = run(Double(marks), items).tally
+    assert (first.failed, first.inconclusive_text()) == ({"not_yet": 1, "network": 1}, "")
+    (marks / "ready").touch()
+    assert [number.source_id for number in run(Double(marks), items)] == ["a", "premiere-1"]
+
+
 def test_rate_limits_in_a_row_halt_the_run_and_keep_finished_parts(run: Run, marks: Path) -> None:
     items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{value}" for value in range(50)))
     with pytest.raises(
@@ -230,6 +242,26 @@ def test_workers_that_die_in_a_row_halt_the_run(marks: Path) -> None:
     assert [counted(reason) for reason in ("killed", "crashed", "killed", "crashed", "killed", "killed", "killed")]
     with pytest.raises(HaltError, match="8 items in a row ended as 'killed'"):
         counted("killed")
+
+
+def test_fault_of_unknown_cause_halts_the_run_when_it_is_the_same_for_ten_videos(tmp_path: Path) -> None:
+    stage = Fetch(720, CollectSettings(manifest="links.csv"), SourceFolders(tmp_path, tmp_path), frozenset())
+    videos = [Candidate("url", f"https://example.org/{number}") for number in range(30)]
+    breaker = CircuitBreaker(stage, lambda tag: videos[tag[0]])
+
+    def fail(number: int, text: str) -> None:
+        detail = f"{videos[number].locator}: [x] {number}: {text}"
+        failed = Failed("v", "other", detail, retry=True)
+        list(breaker.add((number, 0), ItemResult("v", 1, (failed,), 0.0)))
+
+    for number in range(9):
+        fail(number, "Unable to extract uploader id")
+    for number in range(9, 11):
+        fail(number, f"Unable to extract field {number}")
+    for number in range(11, 20):
+        fail(number, "Unable to extract uploader id")
+    with pytest.raises(HaltError, match=r"10 items in a row ended as 'other': .*Unable to extract uploader id"):
+        fail(20, "Unable to extract uploader id")
 
 
 def test_full_disk_halts_the_run_and_stores_no_failure(run: Run, marks: Path, tmp_path: Path) -> None:

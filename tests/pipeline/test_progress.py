@@ -94,6 +94,7 @@ def test_build_of_own_videos_numbers_its_steps(tmp_path: Path, lines: list[str])
     assert all(", build 0" in line for line in lines)
 
 
+@pytest.mark.long
 def test_build_of_foils_numbers_its_steps(tmp_path: Path, lines: list[str]) -> None:
     (tmp_path / "foils.yaml").write_text(
         f"name: me/foils\nbuilder: foils\ninput: {write_captions(tmp_path / 'c.csv')}\n"

@@ -95,7 +95,6 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(("builder", "key"), ALL_KEYS)
-@pytest.mark.sampled(100)
 def test_every_text_of_a_foreign_recipe_is_shown_only_or_refused(
     builder: str, key: str, tmp_path: Path, looked_at: list[str]
 ) -> None:

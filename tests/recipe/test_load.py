@@ -105,6 +105,23 @@ def test_mistake_is_one_sentence_with_file_and_key(folder: Path, change: tuple[s
         assert word in message
 
 
+def test_all_mistakes_are_named_at_once(folder: Path) -> None:
+    mistakes = (
+        *(("seed: 7", "sead: 7"), ("min_seconds: 10", "min_seconds: ten"), ("captions.csv", "nowhere.csv")),
+        *(("train: 0.6, test: 0.4", "train: 6, test: x"), ("name: someone", "licence: [a]\nname: someone")),
+    )
+    text = GOOD
+    for old, new in mistakes:
+        assert old in text
+        text = text.replace(old, new)
+    message = sentence(write(folder, text), "media.height=tall")
+    keys = ("captions.file", "sead", "clips.min_seconds", "split.ratios.train", "split.ratios.test", "licence")
+    assert [message.count(f" {key}: ") for key in keys] == [1] * 6
+    assert message.count("recipe.yaml: ") == 1
+    assert message.endswith(' --set: media.height: found "tall"; it should be an integer.')
+    assert "\n" not in message
+
+
 @pytest.mark.parametrize("text", ["", "just words", "- a\n- list", "\x00", "name: [" * 5000])
 def test_recipe_that_is_not_a_mapping_is_an_error(folder: Path, text: str) -> None:
     assert "recipe.yaml" in sentence(write(folder, text))

@@ -27,6 +27,8 @@ from vttdata.files.output_file import HTML, MARKDOWN, check_output_file, make_ou
 
 if TYPE_CHECKING:
     from vttdata.compose.question_audit import AttackedQuestions
+    from vttdata.dataset.leak_audit import AuditedClips
+    from vttdata.files.results import Section
     from vttdata.generate.blind.questions import MultipleChoice
     from vttdata.generate.blind.shortcuts import Attack
 
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
     examples=[
         "vttdata audit vttdata/msrvtt --against training.parquet --clean clean",
         "vttdata audit vttdata/demo",
-        "vttdata audit vttdata/demo --split train=a.csv --split test=b.csv",
+        "vttdata audit msrvtt --split splits.csv --clean clean",
+        "vttdata audit vttdata/demo --split train=a.csv --split test=b.txt",
     ],
 )
 @argument(
@@ -50,8 +53,9 @@ if TYPE_CHECKING:
     type=DATASET,
 )
 @option(
-    "--split NAME[=FILE]",
-    "Audit this split of the dataset, or the ids of a file: a table with a column video_id, or one id a line; may be "
+    "--split [NAME=]FILE",
+    "Audit these splits: those of a file or a folder (a table with the columns video_id and split, a JSON object of "
+    "lists of ids, text files named by splits), NAME=FILE for one of them, or NAME for one of the dataset; may be "
     "repeated.",
     name="splits",
     type=SplitWithFile("split"),
@@ -144,7 +148,7 @@ def command(
         raise VttdataError(f"{errata}: --errata takes the name of a new file that ends in .csv.")
     output = _Output(as_json, page, html, videos, clean, errata)
     models = _Models(judges, texts, encoder, device)
-    _check_options(against, {} if Path(dataset).exists() else columns, selection, output)
+    _check_options(against, {} if Path(dataset).exists() else columns, output)
     if against is not None:
         return _audit_against(dataset, against, columns, selection, output)
     if (foreign := _find_foreign(dataset, columns)) is not None:
@@ -184,6 +188,11 @@ class _Output(NamedTuple):
     clean: Path | None
     errata: Path | None
 
+    @property
+    def pages(self) -> list[Path]:
+        """Pages that are written."""
+        return [page for page in (self.page, self.html) if page is not None]
+
 
 class _Models(NamedTuple):
     """What attackers of foils use besides the foils."""
@@ -214,18 +223,21 @@ def _find_foreign(dataset: str, columns: Mapping[str, str]) -> Path | None:
     from vttdata.dataset.foreign_tables import SUFFIXES
     from vttdata.ids import VIDEO_EXTENSIONS
 
-    endings = (*SUFFIXES, *VIDEO_EXTENSIONS)
+    endings = (*SUFFIXES, *VIDEO_EXTENSIONS, ".txt")
     return path if any(file.name.lower().endswith(endings) for file in path.rglob("*")) else None
 
 
 def _is_table_of_clips(path: Path, columns: Mapping[str, str]) -> bool:
-    """Return whether a file is a table that says which split its rows are in, and neither of foils nor of questions."""
+    """Return whether a file says which split each clip is in, and is neither of foils nor of questions."""
     from vttdata.compose.input_captions import is_table
     from vttdata.dataset.foreign_tables import NAMES, SUFFIXES
+    from vttdata.files.id_lists import is_id_list
     from vttdata.files.tables import fold_name, read_table
 
     if not is_table(str(path)):
         return path.name.lower().endswith(SUFFIXES)
+    if not columns and is_id_list(path):
+        return True
     try:
         _, row = next(read_table(path), (0, {}))
     except VttdataError:
@@ -236,64 +248,100 @@ def _is_table_of_clips(path: Path, columns: Mapping[str, str]) -> bool:
 
 def _audit_foreign(path: Path, columns: Mapping[str, str], selection: _Selection, output: _Output) -> int:
     """Audit the splits of clips that vttdata did not write."""
-    from vttdata.dataset.leak_audit import audit_foreign
+    from vttdata.dataset.leak_audit import clips_of_foreign
+    from vttdata.files.results import Section
 
-    if selection.is_part or output.page is not None or output.html is not None or output.clean is not None:
-        raise VttdataError(f"--split, --config, --page and --clean need a dataset of vttdata, and {path} is none.")
-    audit = audit_foreign(path, columns)
-    print_result(audit.as_json(), audit.sections(), as_json=output.as_json)
-    return DONE if audit.ok else LEAKS
+    if selection.is_part:
+        raise VttdataError(f"--split and --config need a dataset of vttdata, and {path} is none.")
+    clips = clips_of_foreign(path, columns)
+    is_unknown = not clips.table.has_source.any()
+    option = f"--split {path}{'/' * path.is_dir()}"
+    hint = f"Ids alone do not say which clips are of one video; a dataset does: vttdata audit DATASET {option}"
+    return _report_clips(clips, _Audited(str(path), None, path.name), output, [Section("", [hint])] * is_unknown)
+
+
+class _Audited(NamedTuple):
+    """What clips are of: an input, the folder of the dataset if vttdata wrote it, and its name and version.
+
+    `is_part` says that other splits than those of the dataset are audited, which the options `options` name.
+    """
+
+    reference: str
+    folder: Path | None
+    name: str
+    version: str | None = None
+    is_part: bool = False
+    options: str = ""
 
 
 def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     """Audit the splits of a dataset."""
-    from vttdata.compose.question_audit import attack_questions
-    from vttdata.dataset.leak_audit import audit_dataset
+    from vttdata.dataset.leak_audit import clips_of_dataset
+    from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
     from vttdata.load.lookup import find_dataset
 
-    by_name = dict(selection.splits)
-    if len(by_name) < len(selection.splits):
-        raise VttdataError("--split names one split twice; put all of its ids into one file.")
     folder = find_dataset(dataset)
-    audit = audit_dataset(folder, by_name or None, config=selection.config)
-    asked = {} if selection.is_part else attack_questions(folder)
-    if output.page is not None or (output.html is not None and not selection.is_part):
-        from vttdata.compose.audit_page import clip_sections
-
-        sections = clip_sections(folder, audit, asked)
-    else:
-        sections = audit.overview()
-    if output.page is not None:
-        from vttdata.compose.audit_page import format_audit_page
-
-        page_command = f"vttdata audit {dataset} --page {output.page.name}"
-        write_whole(output.page, format_audit_page(folder, page_command, sections, audit.verdict))
-    if output.html is not None:
-        from vttdata.report.audit_report import audit_page
-
-        write_whole(output.html, audit_page(folder, audit, sections, output.videos))
-    if output.clean is not None:
-        from vttdata.compose.audit_page import clean_protocol
-
-        clean_protocol(folder).write(output.clean / "protocol.json")
+    clips = clips_of_dataset(folder, _expand(selection.splits) or None, config=selection.config)
+    # Datasets that others wrote have none.
+    manifest = read_dataset_manifest(folder) if (folder / MANIFEST).exists() else {}
+    options = "".join(f" --split {f'{name}={file}'.strip('=') if file else name}" for name, file in selection.splits)
+    options += f" --config {selection.config}" if selection.config != "clips" else ""
     if output.errata is not None:
         from vttdata.dataset.question_errors import find_question_errors, write_question_errors
 
         write_question_errors(output.errata, find_question_errors(folder))
+    name, version = str(manifest.get("name", folder.name)), manifest.get("version")
+    return _report_clips(clips, _Audited(dataset, folder, name, version, selection.is_part, options), output)
+
+
+def _expand(splits: Sequence[tuple[str, Path | None]]) -> dict[str, Path | None]:
+    """Return the splits with their files, where a file without a name has the splits that are in it."""
+    from vttdata.files.id_lists import read_splits
+
+    files: dict[str, Path | None] = {}
+    for name, file in splits:
+        for each in [name] if name or file is None else read_splits(file):
+            if each in files:
+                raise VttdataError(f"--split names the split {each} twice; put all of its ids into one file.")
+            files[each] = file
+    return files
+
+
+def _report_clips(clips: AuditedClips, audited: _Audited, output: _Output, remarks: Sequence[Section] = ()) -> int:
+    """Print the audit of clips, and write its pages and the protocol of clips that are not shared."""
+    from vttdata.compose.audit_page import clean_protocol, clip_sections, format_audit_page
+    from vttdata.compose.question_audit import attack_questions
+
+    audit = clips.audit()
+    whole = None if audited.is_part else audited.folder
+    asked = attack_questions(whole) if whole is not None else {}
+    sections = []
+    if output.pages or output.clean is not None:
+        protocol = clean_protocol(clips, audited.name, audited.version)
+        sections = clip_sections(clips, audit, protocol, official=whole, questions=asked)
+        if output.clean is not None:
+            protocol.write(output.clean / "protocol.json")
+    if output.page is not None:
+        page_command = f"vttdata audit {audited.reference}{audited.options} --page {output.page.name}"
+        page = format_audit_page(audited.folder or Path(audited.reference), page_command, sections, audit.verdict)
+        write_whole(output.page, page)
+    if output.html is not None:
+        from vttdata.report.audit_report import audit_page
+
+        title = f"{audited.name} {audited.version or ''}".strip()
+        write_whole(output.html, audit_page(audited.folder, title, audit, sections, output.videos))
     found = {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
-    printed = [*audit.sections(), *(attacks.section() for attacks in asked.values())]
+    printed = [*audit.sections(), *remarks, *(attacks.section() for attacks in asked.values())]
     print_result(audit.as_json() | found, printed, as_json=output.as_json)
     return DONE if audit.ok else LEAKS
 
 
-def _check_options(against: str | None, columns: Mapping[str, str], selection: _Selection, output: _Output) -> None:
+def _check_options(against: str | None, columns: Mapping[str, str], output: _Output) -> None:
     """Raise VttdataError for options that do not go together."""
     if against is None and columns:
         raise VttdataError("--columns goes with --against CORPUS, or with tables of clips, foils or questions.")
-    if against is not None and (output.page is not None or output.html is not None):
+    if against is not None and output.pages:
         raise VttdataError("--page is about the splits of a dataset, and does not go with --against.")
-    if against is None and selection.is_part and (output.page is not None or output.clean is not None):
-        raise VttdataError("A page in Markdown and --clean are about all splits; leave out --split and --config.")
     if output.clean is not None:
         make_output_folder(output.clean)
     if output.videos is not None and output.html is None:
@@ -385,7 +433,7 @@ class _AttackedFoils(NamedTuple):
 def _audit_questions(dataset: str, questions: Sequence[MultipleChoice], output: _Output) -> int:
     from vttdata.generate.blind.questions import audit_questions, question_section
 
-    if output.html is not None or output.page is not None:
+    if output.pages:
         raise VttdataError(
             f"--page is for datasets and tables of foils, and {dataset} is a table of questions; vttdata build "
             f"questions --set annotations={dataset} makes a dataset of it."

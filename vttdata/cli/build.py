@@ -29,6 +29,8 @@ from vttdata.cli.options import (
 from vttdata.cli.terminal import print_styled
 
 _MAIN_REASONS = 4
+# Share of what went into a stage that is much to lose for one reason.
+_COMMON_LOSS = 0.25
 
 
 @click.command(
@@ -102,21 +104,23 @@ def command(
     goes on where it was; after a change in the recipe, only what the change touches is done again. The build is known
     by its name to 'vttdata list' and load_dataset, wherever its folder is.
     """
-    started = time.monotonic()
+    from vttdata.load.lookup import find_recipe
+
+    started, source = time.monotonic(), find_recipe(recipe)
     if pin_from is None and not retry_failed and not force:
         from vttdata.compose.stamp import Request, find_unchanged
-        from vttdata.load.local_builds import make_known
+        from vttdata.load.local_builds import BuildRegistry
 
-        unchanged = find_unchanged(Request(recipe, None if out is None else str(out), settings, columns))
+        unchanged = find_unchanged(Request(source, out, settings, columns))
         if unchanged is not None:
             folder, _ = unchanged
-            make_known(folder)
+            BuildRegistry().add_if_unknown(folder)
             print_note("Nothing has changed since it was built; --force compares the content of all files.")
             return print_summary(folder, started)
     from vttdata.compose.build import AllowedLosses, Execution, Messages, build
 
     run = build(
-        recipe,
+        source,
         out=out,
         settings=settings,
         columns=columns,
@@ -149,16 +153,18 @@ def print_note(sentence: str) -> None:
 
 def print_summary(folder: Path, started: float) -> int:
     """Print what a finished build holds, its time, and what to do next; return the exit code."""
-    from vttdata.load.local_builds import builds_named, dataset_in, read_account
+    from vttdata.load.local_builds import BuildRegistry, dataset_in, read_account
 
     account = read_account(folder) or {}
     name, stages, audit = account["recipe"], account["stages"], account.get("audit")
     dataset = dataset_in(folder)
     failures = too_many_failures(folder, account)
-    first = next(iter(builds_named(name)), None)
+    first = next(iter(BuildRegistry().builds(name)), None)
     reference = name if first is not None and first.folder.resolve() == folder.resolve() else str(folder)
     done = f"{name} {account['version']} is in {folder / 'dataset'}, after {duration_text(time.monotonic() - started)}"
     print_styled(f"\n{done}", bold=True, fg="red" if failures else "green")
+    if common := common_loss(account):
+        print_styled(common, fg="yellow")
     if audit is not None:
         print_styled(contents_text(audit))
     if dataset is not None:
@@ -192,7 +198,8 @@ def next_step(account: Mapping[str, Any], reference: str) -> str:
     if "captions" in account["settings"] and not sum(counts["captions"] for counts in splits):
         return f"have the clips captioned, then 'vttdata build {reference} --set captions.file=FILE'"
     if account["settings"]["licence"] == "unknown":
-        return f"state a licence, which publishing requires: 'vttdata build {reference} --set licence=cc-by-4.0'"
+        whose = "that you give to it" if "collect" in account["settings"] else "under which its authors gave it"
+        return f"to publish it, state the licence {whose}: 'vttdata build {reference} --set licence=NAME'"
     return f"'vttdata show {reference}' counts it; 'vttdata publish {reference} USER/NAME --dry-run' prepares a version"
 
 
@@ -206,10 +213,37 @@ def duration_text(seconds: float) -> str:
     )
 
 
+def common_loss(account: Mapping[str, Any]) -> str:
+    """Return a sentence on the largest loss that a recipe key decides; empty below a quarter of a stage."""
+    from vttdata.pipeline.attrition import keys_of
+
+    losses = [
+        (number / stage["in"], number, stage, reason, keys)
+        for stage in account["stages"]
+        for reason, number in stage["rejected"].items()
+        if (keys := keys_of(stage["name"], reason)) and number >= _COMMON_LOSS * stage["in"]
+    ]
+    if not losses:
+        return ""
+    _, number, stage, reason, keys = max(losses, key=lambda loss: loss[0])
+    values = ", ".join(f"{key} is {_setting(account['settings'], key)}" for key in keys.split(", "))
+    count = f"{number:,} of {stage['in']:,}"
+    return f"{count} were left out as {reason} in stage '{stage['name']}': {values}; --set changes it."
+
+
+def _setting(settings: Mapping[str, Any], key: str) -> Any:
+    value: Any = settings
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
 def main_losses(stages: Sequence[Mapping[str, Any]]) -> str:
     """Return in words how much ``stages`` of ``build.json`` rejected or failed, and why mostly; empty for nothing."""
+    from vttdata.pipeline.attrition import keys_of
+
     counts = [
-        (number, f"{prefix}{reason} ({stage['name']})")
+        (number, f"{prefix}{reason} ({', '.join(filter(None, (stage['name'], keys_of(stage['name'], reason))))})")
         for stage in stages
         for prefix, numbers in (("", stage["rejected"]), ("failed: ", stage["failed"]))
         for reason, number in numbers.items()

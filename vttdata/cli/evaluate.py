@@ -26,6 +26,7 @@ from vttdata.cli.options import (
 )
 from vttdata.cli.terminal import print_result
 from vttdata.errors import VttdataError
+from vttdata.evaluate.conventions import MEANINGS, meanings
 from vttdata.files.output_file import HTML, check_output_file, write_whole
 
 
@@ -35,7 +36,8 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     notes=[
         "Predictions are matched with exactly the items of the split: missing, doubled and unknown ones are refused "
         "with their first ids. Intervals resample whole sources, since clips of one video are not independent. The "
-        "signature in the last line names everything that a score depends on; state it beside the score."
+        "signature in the last line names everything that a score depends on; state it beside the score.",
+        "Names of scores: " + " ".join(meanings(MEANINGS)).replace("`", "'"),
     ],
     examples=[
         "vttdata evaluate vttdata/msrvtt captions.json",
@@ -107,6 +109,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 @option("--out DIR", "Write evaluation.json and the values of all items into this folder.", type=FILE)
 @option("--page FILE", "Write the scores, and the best and worst items, as a page for the browser (.html).", type=FILE)
 @json_option
+@option("--all", "Print the scores that few read, too, such as the nDCG of retrieval.", name="every", is_flag=True)
 @option(
     "--missing",
     "Refuse missing predictions, or score them at the bottom.",
@@ -169,6 +172,7 @@ def command(
     out: Path | None,
     page: Path | None,
     as_json: bool,
+    every: bool,
     conditions: tuple[Path, ...],
     stimuli: Path | None,
     **options: Any,
@@ -198,14 +202,15 @@ def command(
     selection = {name: options.pop(name) for name in ("split", "metrics", "against", "train_split")}
     settings = EvaluationSettings(inputs=inputs, **options)
     report = evaluate(dataset, predictions, baseline=baseline, settings=settings, **selection)
+    shown = report if every or selection["metrics"] else report.read_first
     if out is not None:
         report.write(out)
     if page is not None:
         from vttdata.load.lookup import find_dataset
         from vttdata.report.evaluation_report import evaluation_page
 
-        write_whole(page, evaluation_page(report, find_dataset(dataset), predictions))
-    print_result(report.as_json(), report.sections(), as_json=as_json)
+        write_whole(page, evaluation_page(shown, find_dataset(dataset), predictions))
+    print_result(report.as_json(), shown.sections(), as_json=as_json)
     return DONE
 
 

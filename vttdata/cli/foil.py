@@ -118,7 +118,7 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     from vttdata.files.results import format_text
     from vttdata.generate.blind.questions import question_section
     from vttdata.generate.blind.shortcuts import attack_section
-    from vttdata.load.local_builds import ACCOUNT, register_build
+    from vttdata.load.local_builds import ACCOUNT, BuildRegistry
     from vttdata.load.output_folder import BUILD, check_output
 
     check_output(out, {"foils"}, replace=replace)
@@ -130,7 +130,7 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     ):
         run.dataset.rename(partial_folder)
     with contextlib.suppress(OSError):
-        register_build(settings["name"], out)
+        BuildRegistry().add(settings["name"], out)
     print("\n".join(f"{name}: {number}" for name, number in made.counts))
     sections = [attack_section(made.attacks["foils"], narrow=True)]
     if made.questions:

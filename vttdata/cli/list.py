@@ -85,13 +85,13 @@ def print_one(name: str, *, as_json: bool) -> None:
         VttdataError: If there is nothing of this name; the message has the nearest one.
     """
     from vttdata.load.catalog import describe_dataset
-    from vttdata.load.local_builds import builds_named
+    from vttdata.load.local_builds import BuildRegistry
     from vttdata.load.not_found import suggest
     from vttdata.recipe import packaged
 
     files = packaged.protocols() | packaged.recipes()
     if name not in files:
-        if "/" not in name and not Path(name).exists() and not builds_named(name):
+        if "/" not in name and not Path(name).exists() and not BuildRegistry().builds(name):
             raise VttdataError(
                 f"There is no recipe, protocol or dataset '{name[:80]}'; 'vttdata list' lists those there are."
                 f"{suggest(name, _known_names())}"
@@ -174,9 +174,9 @@ def _columns(entries: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def _warn_of_missing() -> None:
-    from vttdata.load.local_builds import missing_builds
+    from vttdata.load.local_builds import BuildRegistry
 
-    missing = missing_builds()
+    missing = BuildRegistry().missing()
     for gone in missing[:_MAX_MISSING]:
         print(f"vttdata: {gone}.", file=sys.stderr)
     if len(missing) > _MAX_MISSING:

@@ -25,6 +25,7 @@ from vttdata.cli.exit_codes import BAD_INPUT, DONE, INCOMPLETE, INTERRUPTED, LEA
 from vttdata.cli.options import CommandFolder
 from vttdata.cli.terminal import VisibleText, print_styled
 from vttdata.errors import HaltError, LeakError, VttdataError, VttdataWarning
+from vttdata.files.addresses import hide_secrets
 from vttdata.files.table_formats import visible
 from vttdata.version import __version__
 
@@ -91,7 +92,7 @@ def show_warning(
     """Print a warning of vttdata as a sentence, and any other as Python does."""
     is_ours = issubclass(category, VttdataWarning)
     text = (
-        visible(f"vttdata: {message}\n")
+        visible(f"vttdata: {hide_secrets(str(message))}\n")
         if is_ours
         else warnings.formatwarning(message, category, filename, lineno, line)
     )
@@ -114,7 +115,7 @@ def run_command(arguments: Sequence[str] | None) -> int:
         return DONE
     except (click.UsageError, VttdataError, ModuleNotFoundError, OSError, MemoryError, KeyboardInterrupt) as error:
         message, code = describe_error(error)
-        print_styled(message, sys.stderr, fg=None if code == INTERRUPTED else "red")
+        print_styled(hide_secrets(message), sys.stderr, fg=None if code == INTERRUPTED else "red")
         return code
 
 

@@ -27,6 +27,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from vttdata.cli.exit_codes import BAD_INPUT
+from vttdata.ids import is_split_name
 
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
@@ -343,9 +344,9 @@ def _recipe_names() -> Iterable[str]:
 
 def known_datasets() -> Iterable[str]:
     """Return the names of the datasets on this machine."""
-    from vttdata.load.local_builds import local_builds
+    from vttdata.load.local_builds import BuildRegistry
 
-    return (build.name for build in local_builds() if build.dataset is not None)
+    return (build.name for build in BuildRegistry().builds() if build.dataset is not None)
 
 
 def _first_argument(ctx: click.Context, name: str) -> str:
@@ -364,12 +365,13 @@ class DatasetParts(ParamType):
         from vttdata.dataset.front_matter import read_layout
         from vttdata.dataset.rows import is_protocol
         from vttdata.errors import VttdataError
-        from vttdata.load.local_builds import builds_named, dataset_in
+        from vttdata.load.local_builds import BuildRegistry, dataset_in
 
         reference = _first_argument(ctx, "dataset")
         files: dict[str, Any] = {"clips": dict.fromkeys(("train", "validation", "test"))}
         with contextlib.suppress(VttdataError, OSError):
-            folder = dataset_in(Path(reference)) or next((build.dataset for build in builds_named(reference)), None)
+            builds = BuildRegistry().builds(reference)
+            folder = dataset_in(Path(reference)) or next((build.dataset for build in builds), None)
             if reference and folder is not None:
                 files = read_layout(folder, None, check_rows=False).files
         splits = dict.fromkeys(split for by_split in files.values() for split in by_split)
@@ -426,13 +428,15 @@ POSITIVE = WholeNumber(1, 2**31 - 1)
 
 
 class SplitWithFile(DatasetParts):
-    """Name of a split, or ``NAME=FILE`` with a file of the ids in it."""
+    """Name of a split, ``NAME=FILE`` with a file of the ids in it, or a file of splits, which has no name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path | None]:
         """Split the name from the file."""
         name, equals, file = str(value).partition("=")
         if not name or (equals and not file):
             self.fail(f"'{value}' is not NAME or NAME=FILE, such as test or test=ids.csv.", param, ctx)
+        if not equals and not is_split_name(name):
+            name, file = "", name
         return name, Path(os.path.expanduser(file)) if file else None
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -46,7 +46,7 @@ def command(name: str, dataset: str, out: Path, lists: tuple[tuple[str, Path | N
 
     if out.suffix != ".json":
         raise VttdataError(f"{out}: the name of a protocol file ends in .json.")
-    files = {split: file for split, file in lists if file is not None}
+    files = {split: file for split, file in lists if split and file is not None}
     if len(files) < len(lists):
         raise VttdataError("--list is SPLIT=FILE, such as --list test=ids.csv, once for each split.")
     protocol = make_protocol(name, find_dataset(dataset), files)

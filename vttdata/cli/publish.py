@@ -60,8 +60,10 @@ def command(
     """
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
+    from vttdata.files.results import format_text
     from vttdata.load.lookup import ALL_VIDEOS, find_dataset
     from vttdata.publish import hub
+    from vttdata.publish.personal_data import find_personal_data
     from vttdata.publish.release_checks import missing_properties
 
     if not sys.stderr.isatty():
@@ -76,6 +78,7 @@ def command(
                 "compare it with what is published, log in with 'hf auth login', or set HF_TOKEN.",
                 file=sys.stderr,
             )
+        print(f"\n{format_text([find_personal_data(folder)])}\n", flush=True)
         if missing := missing_properties(folder):
             print(f"note     the Croissant description lacks {', '.join(missing)}")
         erasure = hub.plan_erasure(plan, api, references) if erase_history and api.token else None

@@ -37,12 +37,13 @@ def command(build: str, stage: str | None, video: str | None, as_json: bool) -> 
     A line for each source, clip or caption that was rejected or failed: stage, id, file of the source, reason, and the
     value with its limit.
     """
-    from vttdata.load.local_builds import find_build
+    from vttdata.load.local_builds import BuildRegistry
     from vttdata.pipeline.attrition import explain_video, read_rejects, stages_of_build
 
-    folder = find_build(build)
-    if folder is None:
+    local = BuildRegistry().find(build)
+    if local is None:
         raise VttdataError(f"There is no build '{build[:80]}' on this machine; 'vttdata list' shows those there are.")
+    folder = local.folder
     if video is not None:
         if stage is not None or as_json:
             raise VttdataError("--video says one line; leave out --stage and --json.")
@@ -72,7 +73,7 @@ def _print_rejects(build: str, folder: Path, stages: list[str], shown: int | Non
         rejects = read_rejects(folder, name)
         for reject in itertools.islice(rejects, shown):
             reason = f"failed: {reject.reason}" if reject.failed else reject.reason
-            rows.append((reject.stage, reject.id, reject.file or "-", reason, reject.detail))
+            rows.append((reject.stage, reject.id, reject.file or "-", reason, reject.facts))
         if more := sum(1 for _ in rejects):
             hidden.append(f"{more:,} more of stage {name}: vttdata rejects {build} --stage {name}")
     nothing = "Nothing was rejected, and nothing failed."

@@ -96,27 +96,27 @@ def command(
         return compare(datasets, as_json=as_json, pipeline=parts)
     (dataset,) = datasets
     if page is not None:
-        from vttdata.load.local_builds import find_build
+        from vttdata.load.local_builds import BuildRegistry
         from vttdata.report.build_report import write_report
 
         if as_json or similarity or svo is not None or parts is not None:
             message = "--page writes a page instead of figures: --json, --similarity, --svo and --parts are for these."
             raise VttdataError(message)
-        if (shown := find_build(dataset)) is None:
-            folder = find_dataset(dataset)
-            # A dataset that was built just now has its build.
-            shown = find_build(dataset) or folder
-        print(write_report(shown, page))
+        build = BuildRegistry().find(dataset)
+        print(write_report(find_dataset(dataset) if build is None else build.folder, page))
         return DONE
+    from vttdata.dataset.errata import correction_hint
     from vttdata.dataset.foils.statistics import compute_foil_statistics
     from vttdata.dataset.statistics import compute_statistics
+    from vttdata.files.results import ResultTable, Section
 
     folder = find_dataset(dataset)
     figures = compute_foil_statistics(folder) if (folder / "foils").is_dir() else compute_statistics(folder)
     values, sections = figures.as_json(), [*figures.sections()]
+    if hint := correction_hint(folder):
+        sections.append(Section("", [hint]))
     if parts is not None:
         from vttdata.dataset.comparison import count_parts_of_dataset
-        from vttdata.files.results import ResultTable, Section
 
         counted = count_parts_of_dataset(folder, parts)
         values["parts"] = {part: counts._asdict() for part, counts in counted.items()}

@@ -27,7 +27,7 @@ from vttdata.collect.ytdlp import (
     site_source_id,
     too_large,
 )
-from vttdata.errors import UnavailableError
+from vttdata.errors import HaltError, UnavailableError
 from vttdata.files.addresses import without_secrets
 from vttdata.files.reading import file_sha256
 from vttdata.media.ffmpeg_program import ffmpeg_path
@@ -55,7 +55,7 @@ def fetch(candidate: Candidate, *, originals: Path, store: Path, settings: Colle
     Raises:
         FetchError: if the video cannot be fetched, with a reason.
         UnavailableError: if a listed file was there when it was listed and cannot be read any more.
-        VttdataError: if no video can be fetched, because yt-dlp, ffmpeg or the cookie file is missing.
+        HaltError: if no video can be fetched, because yt-dlp, ffmpeg or a setting is of no use.
         OSError: if the store cannot be written.
     """
     if candidate.kind == "file":
@@ -156,7 +156,9 @@ def _find_download(folder: Path, done: Completed, settings: CollectSettings) -> 
     if "does not pass filter" in done.stdout:
         raise FetchError("unsupported", "the address is a list of videos or a live stream, not one video.", retry=False)
     files = [path for path in folder.glob(f"{_NAME}.*") if path.suffix not in _AUXILIARY_SUFFIXES]
-    if len(files) != 1 or files[0].stat().st_size == 0:
+    if len(files) > 1:
+        raise HaltError(f"No video can be fetched, since yt-dlp could not merge video and audio with {ffmpeg_path()}.")
+    if not files or files[0].stat().st_size == 0:
         raise FetchError("other", "yt-dlp reported success but left no video.", retry=True)
     if files[0].stat().st_size > settings.limits.megabytes_per_item * MEGABYTE:
         raise too_large(settings)

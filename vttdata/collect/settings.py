@@ -104,6 +104,8 @@ class CollectSettings(Strict):
         proxy: address of an HTTP, HTTPS or SOCKS proxy.
         js_runtime: JavaScript runtime for sites that need one, as in yt-dlp's ``--js-runtimes``.
         max_height: greatest height to download where a site offers several, in pixels.
+        new_times: whether a file whose times go back, such as transport streams joined end to end, is copied into the
+            build with new times, the packets as they are.
         breaker: number of consecutive bot checks or rate limits that stops the run, or of consecutive hosts out of
             reach while no other host of the list answers.
     """
@@ -124,6 +126,7 @@ class CollectSettings(Strict):
     proxy: str | None = None
     js_runtime: str | None = None
     max_height: Pixels = 720
+    new_times: bool = False
     breaker: PositiveCount = 3
     columns: dict[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""List the video files of a folder, or the videos of a table by URL or path. Nothing is fetched or opened."""
+"""List the video files of a folder, or the videos of a table by URL or path. Nothing is fetched or decoded."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import math
 import os
 import unicodedata
 import urllib.parse
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError, VttdataWarning
 from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, VIDEO_EXTENSIONS, is_safe_id
 from vttdata.json_types import Row
+from vttdata.media.file_signatures import looks_like_film
 from vttdata.records import Candidate, Span
 from vttdata.settings import check_date
 
@@ -32,9 +34,10 @@ MISSING = "missing"
 def list_folder(folder: Path, *, categories: bool = False) -> Iterator[Candidate]:
     """Yield every video file below `folder`, sorted by path.
 
-    Hidden files and folders are left out, and so is every file without a video's extension. Links are followed; a
-    folder that is reached twice is listed once. A dangling link with a video's name is yielded too, so that its failure
-    is recorded with the others.
+    A file is a video by its extension, or else by its first bytes, unless it has the name of a video beside it, as the
+    proxies of cameras do. A warning counts the other files. Hidden files and folders are left out. Links are followed;
+    a folder that is reached twice is listed once. A dangling link with a video's name is yielded too, so that its
+    failure is recorded with the others.
 
     Of each candidate, `locator` is the path below `folder` with forward slashes, `title` the file's name without
     extension in Unicode's composed form (NFC), since macOS may decompose names, and `stamp` its size and modification
@@ -44,10 +47,13 @@ def list_folder(folder: Path, *, categories: bool = False) -> Iterator[Candidate
         VttdataError: if `folder` or a subfolder cannot be read, a video's path is not valid UTF-8 and therefore cannot
             be stored in a table, or there is no video.
     """
-    videos = others = 0
-    for path in _walk(str(folder)):
-        if os.path.splitext(path)[1].lower() not in VIDEO_EXTENSIONS:
-            others += 1
+    paths = list(_walk(str(folder)))
+    named = {stem for stem, extension in map(os.path.splitext, paths) if extension.lower() in VIDEO_EXTENSIONS}
+    videos, others = 0, []
+    for path in paths:
+        stem, extension = os.path.splitext(path)
+        if extension.lower() not in VIDEO_EXTENSIONS and (stem in named or not looks_like_film(Path(path))):
+            others.append(path)
             continue
         videos += 1
         relative = os.path.relpath(path, folder)
@@ -64,7 +70,11 @@ def list_folder(folder: Path, *, categories: bool = False) -> Iterator[Candidate
         yield Candidate(kind="file", locator=locator.as_posix(), title=title, category=category, stamp=stamp)
     if not videos:
         extensions = " ".join(sorted(VIDEO_EXTENSIONS))
-        raise VttdataError(f"{folder}: no video among {others} files; video names end in one of {extensions}.")
+        raise VttdataError(f"{folder}: no video among {len(others)} files; video names end in one of {extensions}.")
+    if others:
+        first = os.path.relpath(others[0], folder)
+        message = f"{folder}: {len(others)} files that are no videos, or proxies of some, are left out: {first!a}, ..."
+        warnings.warn(message, VttdataWarning, stacklevel=2)
 
 
 def file_stamp(path: Path) -> str:

@@ -5,7 +5,8 @@ other addresses that are not public are refused, except to the host of the addre
 names are resolved at the start. What an HTTP proxy connects to is the proxy's matter. No other program, such as ffmpeg,
 may download: its connections could not be watched.
 
-How long a server asks to wait after an error (``Retry-After``) is printed to standard error.
+What only exceptions know is printed to standard error: the class of an error before its message, and how long a server
+asks to wait after one (``Retry-After``).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from vttdata.public_hosts import check_host, hosts_of, resolve
 
 EXTERNAL = "the stream needs an external program to download it, whose connections cannot be watched"
 RETRY_AFTER = "Retry-After: "
+ERROR_CLASS = "Class: "
 
 
 def guard(arguments: Sequence[str]) -> None:
@@ -60,7 +62,15 @@ def run_guarded() -> None:
         if seconds := response.headers.get("Retry-After"):
             print(f"{RETRY_AFTER}{seconds!r}", file=sys.stderr)
 
+    trouble = yt_dlp.YoutubeDL.trouble
+
+    def print_class(program: Any, *details: Any, **named: Any) -> None:
+        if error := sys.exception():
+            print(f"{ERROR_CLASS}{type(error).__name__!r}", file=sys.stderr)
+        trouble(program, *details, **named)
+
     HTTPError.__init__ = print_retry_after
+    yt_dlp.YoutubeDL.trouble = print_class
     yt_dlp.main()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,7 @@ import pyarrow as pa
 
 from vttdata.annotations import MEANINGS
 from vttdata.compose.question_audit import AttackedQuestions
-from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.leak_audit import caption_batches, read_clip_columns, read_fingerprints
+from vttdata.dataset.leak_audit import AuditedClips
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
@@ -29,7 +27,6 @@ from vttdata.recipe import packaged
 from vttdata.split import Audit
 from vttdata.split.audit.caption_sets import find_caption_sets
 from vttdata.split.audit.clip_table import ClipTable
-from vttdata.split.near_duplicates.matches import match_sources
 
 # Finding in official files -> what it means for a score, and what to do.
 CONSEQUENCES = {
@@ -50,60 +47,59 @@ CONSEQUENCES = {
 }
 
 
-def clean_protocol(folder: Path) -> Protocol:
+def clean_protocol(clips: AuditedClips, dataset: str, version: str | None = None) -> Protocol:
     """Return the clips of each split that share no source, near-duplicate of one or set of captions with another split.
 
-    The split ``train`` stays whole, since it is the others that are tested.
-
-    Raises:
-        VttdataError: when it is no dataset of clips.
+    A split whose name begins with ``train`` stays whole, since it is the others that are tested. The protocol is of a
+    version of a dataset.
     """
-    files, manifest = read_layout(folder, needs="clips").files, read_dataset_manifest(folder)
-    table, split = read_clip_columns(files)
-    names, paths = list(files["clips"]), list(chain(*files["clips"].values()))
-    clips = ClipTable.from_arrow(table, split, names)
-    splits_of_sources = clips.splits_of_sources()
+    table = clips.table
+    splits_of_sources = table.splits_of_sources()
     feeds = splits_of_sources.copy()
-    sources = list(chain(*files.get("sources", {}).values()))
-    for pair in match_sources(read_fingerprints(sources, set(clips.names.to_pylist()))).duplicates():
-        a, b = clips.find_sources([pair.source_a, pair.source_b])
+    for pair in clips.near.pairs if clips.near is not None else ():
+        a, b = table.find_sources([pair.source_a, pair.source_b])
         feeds[a] |= splits_of_sources[b]
         feeds[b] |= splits_of_sources[a]
-    captions = caption_batches(paths, clips, np.arange(len(clips)), len(clips))
-    is_shared = (feeds.sum(axis=1) > 1)[clips.source] | find_caption_sets(clips, captions, 0).has_partner
+    is_shared = (feeds.sum(axis=1) > 1)[table.source] | find_caption_sets(table, clips.captions, 0).has_partner
     kept: dict[str, list[str]] = {}
-    for number, name in enumerate(names):
-        rows = np.flatnonzero((split == number) & (~is_shared | (name == "train")))
-        kept[name] = list(dict.fromkeys(clips.video_id.take(pa.array(rows)).to_pylist()))
+    for number, name in enumerate(table.split_names):
+        rows = np.flatnonzero((table.split == number) & (~is_shared | name.startswith("train")))
+        kept[name] = list(dict.fromkeys(table.video_id.take(pa.array(rows)).to_pylist()))
     about = {
         "description": "Clips that share no video, near-duplicate or captions with another split; train is whole.",
-        "dataset": str(manifest.get("name")),
-        "version": str(manifest.get("version")),
+        "dataset": dataset,
+        **({"version": version} if version is not None else {}),
     }
     return Protocol("leak-free", {split: ids for split, ids in kept.items() if ids}, about)
 
 
-def clip_sections(folder: Path, audit: Audit, questions: Mapping[str, AttackedQuestions]) -> list[Section]:
-    """Return what a page says of a dataset of clips, from its audit and its attacked questions by kind.
+def clip_sections(
+    clips: AuditedClips,
+    audit: Audit,
+    protocol: Protocol,
+    *,
+    official: Path | None,
+    questions: Mapping[str, AttackedQuestions],
+) -> list[Section]:
+    """Return what a page says of clips in splits, from their audit, `clean_protocol` and attacked questions by kind.
 
-    The findings in official files come from the build that the dataset lies in.
+    Where the splits are the official ones, `official` is the folder of the dataset: the findings in official files come
+    from the build that it lies in.
     """
-    protocol = clean_protocol(folder)
     counts = ", ".join(f"{split} {len(ids):,}" for split, ids in protocol.splits.items())
     contents, shared = audit.overview()
     return [
         contents,
         replace(shared, sentences=[shared.sentences[0], *_leak_meanings(audit)]),
-        _inside_splits(read_layout(folder, needs="clips").files["clips"], shared.sentences[1:]),
+        _inside_splits(clips.table, shared.sentences[1:]),
         *_question_sections(questions),
-        _official_findings(folder),
-        *_alignment(folder),
+        *([_official_findings(official), *_alignment(official)] if official is not None else []),
         Section(
             "A protocol without leaks",
             [
-                f"`leak-free` {'is the official division' if audit.ok else 'leaves out what the splits share'}: "
-                f"{counts} clips, digest `{protocol.digest}`. `vttdata audit DATASET --clean DIR` writes it as "
-                "`DIR/protocol.json` (`docs/protocols.md`)."
+                f"`leak-free` {'is the division as it is' if audit.ok else 'leaves out what the splits share'}: "
+                f"{counts} clips, digest `{protocol.digest}`. `--clean DIR` writes it as `DIR/protocol.json` "
+                "(`docs/protocols.md`)."
             ],
         ),
     ]
@@ -177,17 +173,14 @@ def _leak_meanings(audit: Audit) -> list[str]:
     return sentences
 
 
-def _inside_splits(splits: Mapping[str, Sequence[Path]], repeats: Sequence[str]) -> Section:
-    rows = []
-    for split, paths in splits.items():
-        sources = [row["source_id"] or row["video_id"] for row in read_parquet_rows(paths, ("video_id", "source_id"))]
-        counts = Counter(sources)
-        siblings = sum(counts[source] > 1 for source in sources)
-        rows.append((split, len(sources), f"{siblings:,} ({siblings / max(len(sources), 1):.1%})"))
+def _inside_splits(clips: ClipTable, repeats: Sequence[str]) -> Section:
+    _, index, sizes = np.unique(np.stack([clips.split, clips.source]), axis=1, return_inverse=True, return_counts=True)
+    total, siblings = (clips.count_by_split(flags) for flags in (clips.split >= 0, sizes[index.reshape(-1)] > 1))
+    rows = [(name, n, f"{siblings[name]:,} ({siblings[name] / max(n, 1):.1%})") for name, n in total.items()]
     sentence = (
         "Clips of one source are not independent: intervals must resample sources, and a protocol that divides a split "
         "further, such as a training set that takes the rest of an official test set, leaks unless it keeps them "
-        "together. `vttdata audit DATASET --split train=FILE --split test=FILE` counts what it leaks."
+        "together. `vttdata audit DATASET --split FILE` counts what it leaks."
     )
     table = ResultTable(("split", "clips", "of a source with several clips there"), rows)
     return Section("Inside splits", [sentence], repeats, table)

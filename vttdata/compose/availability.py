@@ -36,7 +36,7 @@ TABLE, PROTOCOL = "availability.csv", "protocol.json"
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # Answers that say nothing about the video itself; the next check asks again.
-_INCONCLUSIVE = TRANSIENT_REASONS | BREAKER_REASONS
+_INCONCLUSIVE = TRANSIENT_REASONS | BREAKER_REASONS | {"not_yet"}
 
 
 class Availability(NamedTuple):

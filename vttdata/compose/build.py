@@ -22,20 +22,19 @@ from vttdata.compose.stamp import Request, find_unchanged, take_input_states, wr
 from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.own_folder import FileChanges
-from vttdata.files.remote import fetch_copy, is_remote
+from vttdata.files.remote import fetch_copy
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import (
     ACCOUNT,
     STAMP,
+    BuildRegistry,
+    LocalBuild,
     builds_folder,
-    builds_named,
-    find_build,
     read_account,
-    register_build,
     remember_settings,
 )
-from vttdata.load.lookup import find_dataset
+from vttdata.load.lookup import find_dataset, find_recipe, refuse_address
 from vttdata.pipeline.build_folder import (
     TRY_AGAIN,
     Build,
@@ -52,6 +51,7 @@ from vttdata.pipeline.withdrawn_results import remove_withdrawn_results
 from vttdata.publish.diff import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths, load_recipe
+from vttdata.recipe.packaged import RecipeFile
 from vttdata.text.captions import COLUMNS as CAPTION_COLUMNS
 
 
@@ -105,7 +105,7 @@ class Messages:
 
 
 def build(
-    recipe: str | os.PathLike[str],
+    recipe: str | os.PathLike[str] | RecipeFile | LocalBuild,
     *,
     out: str | os.PathLike[str] | None = None,
     settings: Mapping[str, object] | Sequence[str] = (),
@@ -119,8 +119,8 @@ def build(
 
     Args:
         recipe: Recipe file, name of a packaged recipe, or an earlier build, by its folder or its name, whose stored
-            settings are used. The official files of a packaged recipe are fetched unless the settings name them, if it
-            is known where they are (``vttdata fetch``).
+            settings are used; or what `find_recipe` returns for one of these. The official files of a packaged recipe
+            are fetched unless the settings name them, if it is known where they are (``vttdata fetch``).
         out: Build folder; by default that of the earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
         settings: Further settings by dotted key, such as ``{"clips.max_seconds": 20}``, or texts ``KEY=VALUE``.
         columns: Names of columns in the tables of captions and videos, such as ``{"caption": "text"}``.
@@ -143,8 +143,10 @@ def build(
     note = messages.note
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
-    request = Request(os.fspath(recipe), None if out is None else os.fspath(out), settings, columns or {})
-    loaded, folder = _load(recipe, out, settings, columns, note, pin_from)
+    refuse_address(out)
+    source = recipe if isinstance(recipe, RecipeFile | LocalBuild) else find_recipe(recipe)
+    request = Request(source, out, settings, columns or {})
+    loaded, folder = _load(request, note, pin_from)
     executor = create_executor(execution.engine, execution.workers, execution.ray_address)
     if pin_from is None and not execution.retry_failed and not execution.force and (found := find_unchanged(request)):
         folder, account = found
@@ -175,9 +177,12 @@ def build(
         try:
             with warn_if_rows_changed(run.dataset, note):
                 loaded.builder.build(loaded.recipe, run)
-        except VttdataError:
+        except VttdataError as error:
             if run.dataset.exists():
-                note(f"{run.dataset} is still that of an earlier build.")
+                error.args = (
+                    f"{str(error).rstrip('.')}. {run.dataset} is still that of an earlier build.",
+                    *error.args[1:],
+                )
             raise
         unprocessed = run.unprocessed()
         if run.tombstones.rows:
@@ -233,46 +238,33 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _load(
-    recipe: str | os.PathLike[str],
-    out: str | os.PathLike[str] | None,
-    settings: Sequence[str],
-    columns: Mapping[str, str] | None,
-    note: Callable[[str], None],
-    pin_from: str | os.PathLike[str] | None,
+    request: Request, note: Callable[[str], None], pin_from: str | os.PathLike[str] | None
 ) -> tuple[Loaded, Path]:
-    """Return the recipe that `build` means, and the build folder; the arguments are those of `build`.
+    """Return the recipe that a request means, and the build folder; the other arguments are those of `build`.
 
     Raises:
         VttdataError: If the recipe or a setting is refused, or clips would be written into the folder of the videos.
     """
-    if is_remote(out) or is_remote(recipe):
-        # The address is not repeated, since it may contain a password.
-        raise VttdataError(
-            "A build folder lies on a disk and not at an address: build with --out DIR, and copy DIR with the tool of "
-            "the store, such as 'aws s3 sync DIR s3://BUCKET/DIR', or mount the store (docs/remote.md)."
-        )
-    # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
-    is_recipe = os.fspath(recipe) in packaged.recipes() or Path(recipe).is_file()
-    earlier = None if is_recipe else find_build(os.fspath(recipe))
+    source, settings = request.recipe, request.settings
     fetch = partial(fetch_copy, cache=builds_folder() / ".remote")
-    load = (
-        partial(load_recipe, os.fspath(recipe), fetch=fetch)
-        if earlier is None
-        else partial(load_stored_recipe, earlier, fetch=fetch)
-    )
-    if os.fspath(recipe) in packaged.recipes():
-        settings = [*official_settings(os.fspath(recipe), settings, note, load), *settings]
+    if isinstance(source, LocalBuild):
+        load = partial(load_stored_recipe, source.folder, fetch=fetch)
+    else:
+        load = partial(load_recipe, source, fetch=fetch)
+    if isinstance(source, RecipeFile) and (name := source.name):
+        settings = [*official_settings(name, settings, note, load), *settings]
+        if read_account(Path(name)) is not None:
+            note(f"'{name}' is the packaged recipe; './{name}' goes on with the build in the folder of that name.")
     loaded = load(settings)
-    if columns:
-        loaded = load([*settings, *_column_settings(loaded.recipe, columns)])
-    if earlier is not None:
-        stored = (read_account(earlier) or {}).get("secrets")
+    if request.columns:
+        settings = [*settings, *_column_settings(loaded.recipe, request.columns)]
+        loaded = load(settings)
+    if isinstance(source, LocalBuild):
+        stored = (read_account(source.folder) or {}).get("secrets")
         secrets = loaded.recipe.secrets & set(stored if isinstance(stored, list) else ())
         if missing := sorted(secrets.difference(given_secrets(loaded.recipe))):
             note(f"{', '.join(missing)}: was given to the earlier build and is never stored; --set gives it again.")
-    elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
-        note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
-    folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
+    folder = request.folder() or builds_folder() / loaded.recipe.name
     collected = loaded.recipe.public().get("collect", {}).get("folder")
     if collected is not None and folder.resolve().is_relative_to(Path(collected).resolve()):
         raise VttdataError(
@@ -283,19 +275,18 @@ def _load(
         if "split" not in type(loaded.recipe).model_fields:
             raise VttdataError("--pin-from is for recipes that divide clips into splits, which this one does not.")
         pins = write_pins(folder, read_earlier_dataset(find_dataset(os.fspath(pin_from))).split_of)
-        columns_given = _column_settings(loaded.recipe, columns) if columns else ()
-        loaded = load([*settings, *columns_given, f"split.pin={pins}"])
+        loaded = load([*settings, f"split.pin={pins}"])
     return loaded, folder
 
 
 def register(folder: Path, name: str, note: Callable[[str], None]) -> None:
     """Make a build known by its name, and say so if the name stands for a build in another folder."""
     try:
-        register_build(name, folder)
+        BuildRegistry().add(name, folder)
     except OSError as error:
         note(f"{builds_folder()}: cannot be written ({error.strerror}), so '{name}' can be loaded by its folder only.")
         return
-    first = builds_named(name)[0].folder
+    first = BuildRegistry().builds(name)[0].folder
     if first.resolve() != folder.resolve():
         note(f"'{name}' stands for the build in {first}; load this one by its folder, {folder}.")
 

@@ -6,6 +6,7 @@ Captions are people's work, and a published split is what others have trained on
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,6 +20,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.rows import ERRATA
 from vttdata.dataset.tombstones import read_history
 from vttdata.errors import CaptionLossError, VttdataError, VttdataWarning
+from vttdata.files.results import format_plain_table
 from vttdata.json_types import Row
 from vttdata.pipeline.build_folder import Build, write_pins
 from vttdata.pipeline.stages.split import Split
@@ -231,15 +233,31 @@ def report_split_changes(
     counts = Counter(split_of.values())
     gaps = {split: counts[split] / max(len(split_of), 1) - ratio for split, ratio in ratios.items()}
     gap = max(map(abs, gaps.values()))
+    if 1 < len(split_of) < _MIN_CLIPS and gap > _LARGE_GAP:
+        nearest = division.assign(clips, dataclasses.replace(division.settings, method="balanced"))
+        found, best = (", ".join(f"{of[split]} {split}" for split in ratios) for of in (counts, nearest.counts))
+        how = "no other is nearer" if found == best else f"{best} is, with split.method=balanced"
+        message = (
+            f"{len(split_of)} clips in {nearest.groups} groups that stay together cannot be divided by the wanted "
+            f"ratios {', '.join(f'{ratio:.0%}' for ratio in ratios.values())}: they are {found}; {how}."
+        )
+        warnings.warn(message, VttdataWarning, stacklevel=2)
     if len(split_of) >= _MIN_CLIPS and gap > (_GAP_OF_MANY if len(split_of) >= _MANY_CLIPS else _LARGE_GAP):
         shares = ", ".join(
             f"{split} {counts[split] / len(split_of):.1%} (wanted {ratios[split]:.1%})" for split in gaps
         )
-        message = f"The shares of the splits are {shares}; split.method=balanced keeps to them."
+        message = f"The shares of the splits are {shares}."
         if division.settings.method == "stable":
+            message = f"{message[:-1]}; split.method=balanced keeps to them."
             draw, closest = division.find_closer_draw(clips)
             if closest < gap:
                 message += f" split.draw={draw} brings each within {100 * closest:.1f} points and moves clips once."
+        groups = division.largest_groups(clips)
+        if any(size > gap * len(split_of) for _, size, _ in groups.rows):
+            message += (
+                " Ties make large groups, each of which is in one split; near_duplicates=keep_one and split.cut_ties "
+                f"make smaller ones.\n{format_plain_table(groups)}"
+            )
         warnings.warn(message, VttdataWarning, stacklevel=2)
 
 

@@ -58,22 +58,33 @@ from vttdata.text.questions import fold_text, group_derived_videos, read_questio
 _CAPTION_REASONS = frozenset({"empty", "misaligned"})
 # What helps where much is left out for a reason, and how much is much.
 _COMMON_SHARE = 0.25
-_REMEDIES = {
-    "empty": "give captions of two words and more",
-    "misaligned": "mend the annotations of concepts",
-    "no_concept": "add the things that these captions name to the lexicon",
-    "no_reference": "give a second paragraph of each video",
-    "no_swap": "lower min_count, or give captions that name more things",
-    "not_chosen": "raise imbalance, pair_share or group_share, or give more videos",
-    "foil_contradicted": "mend captions that contradict each other",
-    "foil_heard": "give captions of what is seen",
-    "foil_implausible": "raise max_unsound_probability",
-    "foil_implied": "lower min_count, so that more things can be swapped in",
-    "foil_mentioned": "lower min_count, so that more things can be swapped in",
-    "foil_negated": "give more captions",
-    "foil_pronoun": "give more captions",
-    "foil_refused": "give verdicts on other foils, or set judged_only to false",
-    "foil_too_few": "lower options or min_count, or raise max_unsound_probability",
+_MORE_THINGS = "give captions that name more things, so that more can be swapped in"
+# Reason -> settings that change it, and what helps besides.
+_REMEDIES: Mapping[str, tuple[Sequence[str], str]] = {
+    "empty": ((), "give captions of two words and more"),
+    "misaligned": ((), "mend the annotations of concepts"),
+    "no_concept": ((), "add the things that these captions name to the lexicon"),
+    "no_reference": ((), "give a second paragraph of each video"),
+    "no_swap": (("min_count",), _MORE_THINGS),
+    "not_chosen": (("imbalance", "pair_share", "group_share"), "give more videos"),
+    "foil_contradicted": ((), "mend captions that contradict each other"),
+    "foil_heard": ((), "give captions of what is seen"),
+    "foil_implausible": (("max_unsound_probability",), _MORE_THINGS),
+    "foil_implied": (("min_count",), _MORE_THINGS),
+    "foil_mentioned": (("min_count",), _MORE_THINGS),
+    "foil_negated": ((), "give more captions"),
+    "foil_pronoun": ((), "give more captions"),
+    "foil_refused": ((), "give verdicts on other foils, or set judged_only to false"),
+    "foil_too_few": (("options", "min_count", "max_unsound_probability"), _MORE_THINGS),
+}
+# Setting -> what to do with it, and from where on that has no effect.
+_CHANGES = {
+    "min_count": ("lower", 1),
+    "options": ("lower", 2),
+    "imbalance": ("raise", 0.5),
+    "pair_share": ("raise", 1),
+    "group_share": ("raise", 1),
+    "max_unsound_probability": ("raise", 1),
 }
 # Files of a model of HuggingFace that decide what it computes: weights, configuration and tokenizer.
 _MODEL_SUFFIXES = frozenset({".safetensors", ".json"})
@@ -226,7 +237,7 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
             "judged set judged_only to false (--set foils.judged_only=false), or give verdicts on these."
         )
     if not pairs:
-        raise VttdataError(_explain_nothing(texts, count_losses(mined)))
+        raise VttdataError(_explain_nothing(texts, count_losses(mined), recipe.foils))
 
     questions: list[FoilQuestion] = []
     question_attacks: list[QuestionAttack] = []
@@ -288,7 +299,19 @@ def count_losses(mined: Table[FoilPair]) -> Losses:
     return Losses(*(dict(counts.most_common()) for counts in (captions, videos, foils)))
 
 
-def _explain_nothing(texts: FoilTexts, losses: Losses) -> str:
+def _remedy(reason: str, settings: FoilSettings) -> str:
+    """Return what to change so that less is left out for a reason; no setting that is at its end already."""
+    names, besides = _REMEDIES[reason]
+    values = {name: getattr(settings, name) for name in names}
+    changes = [
+        f"{verb} {name} ({values[name]:g})"
+        for name, (verb, end) in _CHANGES.items()
+        if name in values and (values[name] > end if verb == "lower" else values[name] < end)
+    ]
+    return " or ".join([*changes, besides])
+
+
+def _explain_nothing(texts: FoilTexts, losses: Losses, settings: FoilSettings) -> str:
     """Return a sentence that says why no foil is left, and what to change where a quarter or more is left out."""
     captions, videos = sum(len(video.texts) for video in texts.videos), len(texts.videos)
     units = (
@@ -299,7 +322,7 @@ def _explain_nothing(texts: FoilTexts, losses: Losses) -> str:
     parts = [f"No foil is left of {captions:,} captions of {videos:,} videos"]
     for unit, total, counts in units:
         parts += [
-            f"{number:,} of {total:,} {unit} are {reason}: {_REMEDIES[reason]}"
+            f"{number:,} of {total:,} {unit} are {reason}: {_remedy(reason, settings)}"
             for reason, number in counts.items()
             if number >= _COMMON_SHARE * total
         ]

@@ -25,8 +25,9 @@ from vttdata.dataset.tombstones import Tombstones
 from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
-from vttdata.generate.blind.questions import QuestionAttack, audit_questions, can_be_attacked
+from vttdata.generate.blind.questions import MIN_QUESTIONS, QuestionAttack, audit_questions, can_be_attacked
 from vttdata.memory import garbage_collection_paused
+from vttdata.missing_modules import check_installed
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import (
     CAPTIONS,
@@ -115,6 +116,8 @@ def build_official(
     `official` is the content of the official files in `recipe.annotations`, and `files_by` the id that names the files
     in `recipe.videos`: that of the clip, or that of the original video.
     """
+    if len(official.questions) >= MIN_QUESTIONS:
+        check_installed("Blind attackers of questions", "assess", "scipy", "sklearn")
     official = _leave_out_withdrawn(official, run.tombstones)
     if recipe.paragraphs:
         official = join_paragraphs(official)

@@ -86,7 +86,7 @@ def package(
     metadata = dataclasses.replace(
         metadata_of_build(run, origin.files, origin.collected),
         split_ratios=split.ratios if split else {},
-        together=split.together if split else (),
+        together=tuple(tie for tie in split.together if tie not in split.cut_ties) if split else (),
         allow_leaks=recipe.allow_leaks,
         findings=_count_findings(origin.findings),
         paper=origin.paper,

@@ -3,6 +3,7 @@
 A file (``recipes/protocols/NAME.yaml``) says for each split where its ids come from: splits of the dataset (``from``,
 of a configuration `config`), a list that the user has (``list`` says which), or all clips that no other split has
 (``rest``); how many `clips` there are; and the `digest` of the whole, where it is known. Lists of ids are not in it.
+`reported` has the tasks that papers report by it in place of the dataset's own splits -> what they call the test set.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class PublishedProtocol(pydantic.BaseModel):
     citation: str
     splits: dict[str, ProtocolSplit]
     digest: str | None = None
+    reported: dict[str, str] = {}
 
 
 def read_specification(path: Path) -> PublishedProtocol:

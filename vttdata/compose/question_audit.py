@@ -39,14 +39,12 @@ class AttackedQuestions(NamedTuple):
         """Return the counts, and what the attackers reach."""
         title = f"Blind attackers on questions, `{self.kind}`"
         section = question_section(self.attacks, self.number, title)
-        return replace(section, sentences=[f"{self._counts()}.", *section.sentences])
-
-    def _counts(self) -> str:
         places = ", ".join(f"{letter} {count:,}" for letter, count in self.places.items())
-        return (
+        counts = (
             f"{self.number:,}; answers by place: {places}; with the text and options of one in another split: "
-            f"{self.repeated:,}"
+            f"{self.repeated:,}."
         )
+        return replace(section, sentences=[counts, *section.sentences])
 
 
 def attack_questions(folder: Path) -> dict[str, AttackedQuestions]:

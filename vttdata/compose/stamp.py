@@ -21,11 +21,12 @@ from pathlib import Path
 
 from vttdata.files.output_file import write_whole
 from vttdata.files.strict_yaml import read_yaml
-from vttdata.ids import digest
+from vttdata.ids import digest, is_dataset_name
 from vttdata.json_types import JsonObject
-from vttdata.load.local_builds import STAMP, builds_folder, find_build, read_account
+from vttdata.load.local_builds import STAMP, LocalBuild, builds_folder, read_account
 from vttdata.plugins import PLUGINS_VARIABLE
 from vttdata.recipe import packaged
+from vttdata.recipe.packaged import RecipeFile
 from vttdata.version import __version__
 
 # Files of a build folder that every run touches.
@@ -38,8 +39,8 @@ _TICK_SECONDS = 0.02
 class Request:
     """Arguments of a build, as of `vttdata.compose.build.build`."""
 
-    recipe: str
-    out: str | None
+    recipe: RecipeFile | LocalBuild
+    out: str | os.PathLike[str] | None
     settings: Sequence[str]
     columns: Mapping[str, str]
 
@@ -47,18 +48,19 @@ class Request:
         """Return a digest that also stands for the folder in which paths are meant, and for the environment."""
         variables = {name: value for name, value in os.environ.items() if name.startswith(("VTTDATA_", "HF_"))}
         place = [os.getcwd(), sorted(variables.items())]
-        return digest([self.recipe, self.out, list(self.settings), sorted(self.columns.items()), place])
+        recipe = self.recipe.folder if isinstance(self.recipe, LocalBuild) else self.recipe.name or self.recipe.file
+        paths = [str(recipe), str(self.out)]
+        return digest([paths, list(self.settings), sorted(self.columns.items()), place])
 
     def folder(self) -> Path | None:
         """Return the build folder that is meant, as far as this can be known without reading the recipe's builder."""
         if self.out is not None:
             return Path(self.out)
-        file = packaged.recipes().get(self.recipe, Path(self.recipe))
-        if not file.is_file():
-            return find_build(self.recipe)
+        if isinstance(self.recipe, LocalBuild):
+            return self.recipe.folder
         named = [text.partition("=")[2] for text in self.settings if text.startswith("name=")]
-        name = named[-1] if named else read_yaml(file).get("name")
-        return builds_folder() / name if isinstance(name, str) else None
+        name = named[-1] if named else read_yaml(self.recipe.file).get("name")
+        return builds_folder() / name if isinstance(name, str) and is_dataset_name(name) else None
 
 
 @dataclass(frozen=True, slots=True)

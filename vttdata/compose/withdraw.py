@@ -44,7 +44,7 @@ from vttdata.files.own_folder import FileChanges
 from vttdata.files.reading import file_sha256
 from vttdata.ids import find_video_id, source_of
 from vttdata.json_types import JsonObject, Row
-from vttdata.load.local_builds import ACCOUNT, find_build, read_account
+from vttdata.load.local_builds import ACCOUNT, BuildRegistry, read_account
 from vttdata.load.lookup import find_dataset
 from vttdata.partial_file import remove_partial_files
 from vttdata.people.campaign import CAMPAIGN
@@ -241,8 +241,9 @@ def _unfinished(folder: Path, version: str) -> Iterator[None]:
 
 def _find_folder(dataset: str | os.PathLike[str]) -> Path:
     """Return the folder of a dataset, which is missing for a moment while another one takes its place."""
-    build = Path(dataset) if Path(dataset).exists() else find_build(os.fspath(dataset)) or Path(dataset)
-    for place in (build, build / "dataset"):
+    build = None if Path(dataset).exists() else BuildRegistry().find(os.fspath(dataset))
+    folder = Path(dataset) if build is None else build.folder
+    for place in (folder, folder / "dataset"):
         restore_folder(place)
     folder = find_dataset(os.fspath(dataset)).resolve()
     if folder.parent.name == "snapshots":

@@ -22,7 +22,8 @@ from vttdata.dataset.leak_audit import read_fingerprints
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
-from vttdata.files.folded_addresses import fold_address
+from vttdata.files.addresses import hide_secrets
+from vttdata.files.folded_addresses import PLATFORM, fold_address
 from vttdata.files.results import Result, ResultTable, Section
 from vttdata.files.tables import parse_seconds
 from vttdata.ids import VIDEO_EXTENSIONS
@@ -43,9 +44,7 @@ _YOUTUBE_ADDRESS = (
     r"(?P<id>[A-Za-z0-9_-]{11,12})"
 )
 # Other addresses whose path does not end in what names the video.
-_PLATFORM_ADDRESS = (
-    r"(?i)ytimg|googleapis|attribution_link|vimeo|dai\.ly|dailymotion|tiktok|bilibili|drive\.google|gram\.com|facebook"
-)
+_PLATFORM_ADDRESS = rf"(?i){PLATFORM}|attribution_link|web\.archive"
 _LAST_SEGMENT = r"^[^?#]*?(?P<name>[^/?#]+)/?(?:[?#].*)?$"
 # How a YouTube id begins a clip's name: in VATEX, MSVD and many lists `<id>_<start>_<end>`, in ActivityNet `v_<id>`.
 _PREFIX = r"^(?:v_|youtube[-_:]|yt[-_:])"
@@ -142,20 +141,21 @@ class BenchmarkClips:
         self.sources = list(chain(*files.get("sources", {}).values()))
         self.clips: dict[str, list[tuple[str, float | None, float | None]]] = defaultdict(list)
         self.splits: dict[str, list[str]] = {}
-        # Key by which a corpus may know a source -> source.
-        self.names: dict[str, str] = {}
+        # Key by which a corpus may know a source -> sources.
+        self.names: dict[str, set[str]] = defaultdict(set)
         texts: dict[str, list[str]] = defaultdict(list)
         columns = ("video_id", "source_id", "url", "start", "end", "captions")
         for split in splits or files[config]:
             ids = self.splits.setdefault(split, [])
             for row in read_parquet_rows(files[config][split], ("video_id",), optional=columns[1:]):
-                source = row.get("source_id") or row["video_id"]
+                stated = fold_source(row.get("source_id") or "")
+                # Clips without a known source are one each, and no id of a source contains a null.
+                source = f"\0{row['video_id']}" if stated is None else row["source_id"]
                 ids.append(row["video_id"])
                 self.clips[source].append((row["video_id"], row.get("start"), row.get("end")))
-                address = fold_address(row["url"]) if row.get("url") else None
-                for name in (fold_known_id(row["video_id"]), fold_source(row.get("source_id") or ""), address):
+                for name in (fold_known_id(row["video_id"]), stated, fold_address(row.get("url") or "")):
                     if name is not None:
-                        self.names.setdefault(name, source)
+                        self.names[name].add(source)
                 for text in row.get("captions") or ():
                     texts[text].append(row["video_id"])
         self.captions: dict[str, list[str]] = defaultdict(list)
@@ -191,8 +191,8 @@ def find_contamination(
         result.judged |= {"overlap"} if {"start", "end"} <= present else set()
         result.judged |= {"caption"} if "caption" in present else set()
         result.judged |= {"near_duplicate"} if ours and "hashes" in present else set()
-        for values, source in find_source_rows(table, benchmark.names):
-            _add_source(result, benchmark, source, values)
+        for values, sources in find_source_rows(table, benchmark.names):
+            _add_sources(result, benchmark, sources, values)
         if "caption" in present:
             for text in find_shared_captions(table, captions):
                 # What is found once need not be found again: a common caption may be in every batch.
@@ -202,7 +202,7 @@ def find_contamination(
             for row in table.to_pylist():
                 if row.get("hash_scheme") == HASH_SCHEME and row.get("hashes"):
                     name = str(row.get("source_id") or row.get("video_id") or row.get("url"))
-                    fingerprints.append((name, Fingerprint(HASH_SCHEME, row["hashes"])))
+                    fingerprints.append((name, Fingerprint(HASH_SCHEME, str(row["hashes"]))))
             while len(fingerprints) >= _FINGERPRINTS_AT_ONCE:
                 _add_near_duplicates(result, benchmark, ours, fingerprints[:_FINGERPRINTS_AT_ONCE])
                 del fingerprints[:_FINGERPRINTS_AT_ONCE]
@@ -224,17 +224,17 @@ def _tables(corpus: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
         yield from stream_table(path, columns)
 
 
-def find_source_rows(table: pa.Table, source_of_name: Mapping[str, str]) -> Iterator[tuple[Row, str]]:
-    """Yield the rows that name a source of the benchmark, and that source; `source_of_name` has keys of evidence."""
-    names = pa.array(list(source_of_name), pa.string())
-    by_row: dict[int, str] = {}
+def find_source_rows(table: pa.Table, sources_of_name: Mapping[str, set[str]]) -> Iterator[tuple[Row, set[str]]]:
+    """Yield the rows that name sources of the benchmark, and these; `sources_of_name` has keys of evidence."""
+    names = pa.array(list(sources_of_name), pa.string())
+    by_row: dict[int, set[str]] = defaultdict(set)
     for column in ("url", "source_url", "source_id", "video_id"):
         if column not in table.column_names:
             continue
         texts = as_strings(table.column(column))
         find = _find_addresses if "url" in column or _occurs(texts, "://") else _find_ids
         for row, name in find(texts, names):
-            by_row.setdefault(row, source_of_name[name])
+            by_row[row] |= sources_of_name[name]
     if by_row:
         rows = sorted(by_row)
         for row, values in zip(rows, table.take(rows).to_pylist(), strict=True):
@@ -267,7 +267,9 @@ def _find_ids(texts: pa.Array, names: pa.Array) -> Iterator[tuple[int, str]]:
     if _occurs(texts, "/") or _occurs(texts, "\\"):
         texts = pc.replace_substring_regex(texts, r"^.*[/\\]", "")
     if _occurs(texts, "."):
-        texts = pc.replace_substring_regex(texts, _EXTENSION, "")
+        texts = pc.replace_substring_regex(texts, rf"(?:{_EXTENSION})|(?:^([0-9]+)\.0+$)", r"\1")
+    if pc.any(pc.match_substring_regex(texts, "^0[0-9]")).as_py():
+        texts = pc.replace_substring_regex(texts, "^0+([0-9]+)$", r"\1")
     may_have_prefix = pc.or_(pc.starts_with(texts, "v_"), pc.starts_with(texts, "y"))
     rows = pc.indices_nonzero(may_have_prefix)
     yield from _find_beginnings(texts, names, range(len(texts)))
@@ -298,12 +300,14 @@ def find_shared_captions(table: pa.Table, captions: object) -> Sequence[str]:
     return shared
 
 
-def _add_source(result: Contamination, benchmark: BenchmarkClips, source: str, row: Mapping[str, object]) -> None:
-    """Add the clips of a source, and those that a row overlaps in time; a row without times is the whole video."""
-    shown = str(row.get("url") or row.get("source_id") or row.get("video_id"))
+def _add_sources(
+    result: Contamination, benchmark: BenchmarkClips, sources: set[str], row: Mapping[str, object]
+) -> None:
+    """Add the clips of sources, and those that a row overlaps in time; a row without times is the whole video."""
+    shown = hide_secrets(str(row.get("url") or row.get("source_id") or row.get("video_id")))
     start, end = (parse_seconds(row.get(name)) for name in ("start", "end"))
     whole = not end > start
-    for video_id, clip_start, clip_end in benchmark.clips[source]:
+    for video_id, clip_start, clip_end in chain.from_iterable(benchmark.clips[source] for source in sorted(sources)):
         result.add("source", video_id, shown)
         overlaps = whole or (
             clip_start is not None and clip_end is not None and min(end, clip_end) > max(start, clip_start)

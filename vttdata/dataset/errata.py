@@ -9,13 +9,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated
 
 import pydantic
 
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.rows import ERRATA, ErratumRow, fixed_columns
 from vttdata.errors import VttdataError, list_choices
 from vttdata.files.tables import Columns, read_table
@@ -36,7 +38,8 @@ _SECONDS: pydantic.TypeAdapter[float] = pydantic.TypeAdapter(_Second)
 _TIMES: pydantic.TypeAdapter[list[float]] = pydantic.TypeAdapter(Annotated[list[_Second], pydantic.Field(min_length=1)])
 _TEXTS: pydantic.TypeAdapter[list[str]] = pydantic.TypeAdapter(Annotated[list[str], pydantic.Field(min_length=2)])
 
-_COLUMNS = ("id", "field", "old", "new", "reason", "who", "date")
+COLUMNS = ("id", "field", "old", "new", "reason", "who", "date")
+"""Columns of a table of errata."""
 
 
 def read_errata(path: Path, version: str) -> list[ErratumRow]:
@@ -52,14 +55,14 @@ def read_errata(path: Path, version: str) -> list[ErratumRow]:
         VttdataError: If it cannot be read, a cell is empty, a field cannot be corrected, or two rows correct one value.
     """
     columns = Columns(
-        (*_COLUMNS, "old_value", "new_value"),
+        (*COLUMNS, "old_value", "new_value"),
         (("id",), ("field",), ("old", "old_value"), ("new", "new_value"), ("reason",), ("who",), ("date",)),
         keep_spaces=True,
     )
     errata: dict[tuple[str, str], ErratumRow] = {}
     for line, row in read_table(path, columns):
         where = f"{path}:{line}"
-        cells = {name: row.get(name, row.get(f"{name}_value")) for name in _COLUMNS}
+        cells = {name: row.get(name, row.get(f"{name}_value")) for name in COLUMNS}
         texts = {name: _as_text(value) for name, value in cells.items()}
         empty = next((name for name, text in texts.items() if not text.strip() and name not in ("old", "new")), None)
         if empty is not None:
@@ -171,6 +174,33 @@ def _show(value: object, column: str, row: Row, categories: Sequence[str]) -> st
     if column == "category" and isinstance(value, int):
         return str(categories[value])
     return str(row["options"][value]) if column == "answer" and isinstance(value, int) else _as_text(value)
+
+
+def find_values(dataset: Path, text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the id, the field and the value, as errata name them, of values of a dataset that contain a text.
+
+    Case makes no difference; an id that contains the text gives all values of its row.
+    """
+    layout, wanted = read_layout(dataset, needs=None), text.casefold()
+    for table, columns in CORRECTABLE.items():
+        paths = [path for files in layout.files.get(table, {}).values() for path in files]
+        for row in read_parquet_rows(paths, ("video_id",), optional=("sen_id", "question_id", "options", *columns)):
+            name = row_id(table, row)
+            for column in filter(row.__contains__, columns):
+                value = _show(row[column], column, row, layout.categories)
+                if wanted in name.casefold() or wanted in value.casefold():
+                    yield name, f"{table}.{column}", value
+
+
+def correction_hint(dataset: Path) -> str:
+    """Return a sentence on which ids errata have, with the first one of the dataset; empty where it has none."""
+    first = next(find_values(dataset, ""), None)
+    if first is None:
+        return ""
+    return (
+        f"'vttdata correct' names a value by an id such as {first[0]} and a field such as {first[1]}; --find TEXT "
+        "prints those that contain a text."
+    )
 
 
 def history_rows(rows: Iterable[Row]) -> list[ErratumRow]:

@@ -1,12 +1,12 @@
 """Read the clips of a dataset that vttdata did not write, for an audit of its splits: a table, or a folder of tables.
 
 Splits are named by a column, by the card of a dataset of the HuggingFace Hub, or by the names of files and folders, as
-the Hub reads them. A folder with videos and no table is a dataset too: each file is a clip.
+the Hub reads them. Lists of ids are as of `vttdata.files.id_lists`. A folder with videos and no table is a dataset too:
+each file is a clip.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,18 +20,13 @@ import pyarrow.compute as pc
 from vttdata.dataset.foreign_tables import SUFFIXES, list_tables, stream_table
 from vttdata.dataset.front_matter import read_front_matter
 from vttdata.errors import VttdataError
+from vttdata.files.id_lists import SPLIT_WORDS, is_id_list, read_splits, split_in_name
+from vttdata.files.reading import file_sha256
 from vttdata.files.tables import fold_name, parse_seconds
 from vttdata.ids import VIDEO_EXTENSIONS, fold_id
 from vttdata.split.audit.clip_table import Integers
-from vttdata.split.audit.evidence import COLUMNS
+from vttdata.split.audit.evidence import COLUMNS, find_placeholders
 
-# Names of splits in those of files and folders, as `datasets` knows them.
-_SPLIT_WORDS = {
-    **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
-    **dict.fromkeys(("test", "testing", "eval", "evaluation"), "test"),
-}
-_SPLIT_IN_NAME = re.compile(rf"(?:^|[^a-z]){f'({chr(124).join(_SPLIT_WORDS)})'}(?:[^a-z]|$)")
 _UNLISTED = "unlisted"
 # `<id>_<start>_<end>`, as in VATEX and MSVD, with the id of a YouTube video.
 _SPAN_IN_ID = re.compile(r"\s*(?=[a-z_-]{0,10}[0-9A-Z])([\w-]{11})_(\d+)_(\d+)(?:\.\w+)?\s*", re.ASCII)
@@ -71,9 +66,11 @@ def read_foreign_clips(path: Path, columns: Mapping[str, str]) -> ForeignClips:
     # A file without rows makes its split an empty one.
     splits: dict[str | None, None] = {}
     has_column = False
-    for file, file_split in _split_files(path):
+    is_list = not columns and is_id_list(path)
+    for file, file_split in [(path, None)] if is_list else _split_files(path):
         splits[file_split] = None
-        for batch in stream_table(file, columns) if file.name.lower().endswith(SUFFIXES) else _video_row(file):
+        batches = stream_table(file, columns) if file.name.lower().endswith(SUFFIXES) else _video_row(file)
+        for batch in [_listed_rows(path)] if is_list else batches:
             if file_split is None and "split" not in batch.column_names:
                 raise VttdataError(
                     f"{file}: nothing says which split a row is in; name a column with --columns split=COLUMN, or name "
@@ -84,7 +81,7 @@ def read_foreign_clips(path: Path, columns: Mapping[str, str]) -> ForeignClips:
             tables.append(_as_evidence(batch, file_split, file.parent))
     if not tables:
         raise VttdataError(f"{path}: has no clips.")
-    table = pa.concat_tables(tables, promote_options="default")
+    table = _without_placeholders(pa.concat_tables(tables, promote_options="default"))
     stated = table.column("split").to_pylist()
     listed = () if has_column else filter(None, splits)
     number_of = {name: number for number, name in enumerate(dict.fromkeys([*listed, *stated]))}
@@ -93,13 +90,13 @@ def read_foreign_clips(path: Path, columns: Mapping[str, str]) -> ForeignClips:
     first_rows, clip_of_row = _group_rows(table, split_of_row)
     table, split = table.take(pa.array(first_rows)), split_of_row[first_rows]
     row_numbers = [name for name in ("source_id", "video_id") if _counts_rows(table.column(name), split)]
-    batches, first = [], 0
+    flattened, first = [], 0
     for texts, part in zip(captions, tables, strict=True):
         rows = clip_of_row[first : first + len(part)]
         first += len(part)
         if texts is not None:
-            batches.append(_flatten(rows, texts))
-    return ForeignClips(table, split, names, batches, row_numbers)
+            flattened.append(_flatten(rows, texts))
+    return ForeignClips(table, split, names, flattened, row_numbers)
 
 
 def _split_files(path: Path) -> Iterator[tuple[Path, str | None]]:
@@ -112,8 +109,7 @@ def _split_files(path: Path) -> Iterator[tuple[Path, str | None]]:
     for file in list_tables(path, needed=not videos) or videos:
         parts = file.relative_to(path).parts if path.is_dir() else (file.name,)
         # The name of a file says more than those of its folders.
-        words = (_SPLIT_IN_NAME.search(part.lower()) for part in reversed(parts))
-        yield file, next((_SPLIT_WORDS[word[1]] for word in words if word), None)
+        yield file, next(filter(None, map(split_in_name, reversed(parts))), None)
 
 
 def _files_of_card(folder: Path) -> list[tuple[Path, str | None]]:
@@ -133,6 +129,11 @@ def _files_of_card(folder: Path) -> list[tuple[Path, str | None]]:
         return []
 
 
+def _listed_rows(path: Path) -> pa.Table:
+    pairs = [(video_id, split) for split, ids in read_splits(path).items() for video_id in ids]
+    return pa.table(dict(zip(("video_id", "split"), map(pa.array, zip(*pairs, strict=True)), strict=True)))
+
+
 def _video_row(file: Path) -> Iterator[pa.Table]:
     yield pa.table({"video_id": [file.name]})
 
@@ -150,11 +151,24 @@ def _as_evidence(batch: pa.Table, split: str | None, folder: Path) -> pa.Table:
         values[name] = pa.array([parse_seconds(value) for value in column.to_pylist()], pa.float64())
     if "split" in batch.column_names:
         stated = (fold_name(str(value)) if value is not None else "" for value in batch.column("split").to_pylist())
-        values["split"] = pa.array([_SPLIT_WORDS.get(name, name) or _UNLISTED for name in stated], _TEXT)
+        values["split"] = pa.array([SPLIT_WORDS.get(name, name) or _UNLISTED for name in stated], _TEXT)
     else:
         values["split"] = pa.array([split] * len(batch), _TEXT)
     files = pc.binary_join_element_wise(pa.scalar(f"{folder}/", _TEXT), values["video_id"], pa.scalar("", _TEXT))
     return pa.table({**values, "file": files})
+
+
+def _without_placeholders(table: pa.Table) -> pa.Table:
+    """Return a table without ids that stand for none, which would make one clip of many."""
+    for name in ("video_id", "source_id"):
+        column = table.column(name)
+        placeholders = find_placeholders(column.unique().drop_null().to_pylist())
+        if placeholders:
+            is_one = pc.is_in(column, value_set=pa.array([*placeholders], _TEXT))
+            table = table.set_column(
+                table.schema.get_field_index(name), name, pc.if_else(is_one, pa.scalar(None, _TEXT), column)
+            )
+    return table
 
 
 def _add_derived(table: pa.Table, split: Integers, root: Path) -> pa.Table:
@@ -204,8 +218,7 @@ def _checksums(names: Sequence[str | None], table: pa.Table, root: Path) -> pa.A
     digests: dict[Path | None, str] = {}
     for files in by_size.values():
         for file in files if len(files) > 1 else ():
-            with file.open("rb") as stream:
-                digests[file] = hashlib.file_digest(stream, "sha256").hexdigest()
+            digests[file] = file_sha256(file)
     return pa.array([digests.get(file) for file in file_of], _TEXT)
 
 

@@ -20,6 +20,7 @@ import pyarrow.json
 
 from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
+from vttdata.files.id_lists import ID_COLUMNS, SPLIT_COLUMNS
 from vttdata.files.tables import fold_name, read_table
 
 NAMES = {
@@ -27,10 +28,7 @@ NAMES = {
         *("source_id", "source_video_id", "original_video_id", "source_video"),
         *("youtube_id", "youtubeid", "yt_id", "ytid"),
     ),
-    "video_id": (
-        *("clip_id", "clipid", "clip_name", "clip", "video_id", "videoid", "vid", "id", "video_name"),
-        *("file_name", "filename", "video_path", "video"),
-    ),
+    "video_id": ID_COLUMNS,
     "url": (
         *("url", "video_url", "contenturl", "page_url", "webpage_url", "youtube_url"),
         *("link", "video_link", "youtube_link"),
@@ -42,7 +40,7 @@ NAMES = {
     "sha256": ("sha256", "sha1", "md5", "md5sum", "checksum", "file_hash", "video_sha256", "video_md5"),
     "source_sha256": ("source_sha256", "source_sha1", "source_md5", "source_checksum"),
     "duplicate_of": ("duplicate_of", "copy_of", "near_duplicate_of", "same_as"),
-    "split": ("split", "subset", "partition", "set"),
+    "split": SPLIT_COLUMNS,
     "hash_scheme": ("hash_scheme",),
     "hashes": ("hashes", "fingerprint", "phash", "video_hash"),
 }
@@ -104,7 +102,7 @@ def stream_table(path: Path, columns: Mapping[str, str] | None = None) -> Iterat
             yield from _stream_json(path, columns or {})
         else:
             yield from _stream_csv(path, columns or {}, "\t,;" if ".tsv" in name else ",;\t")
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+    except (pa.ArrowException, UnicodeError) as error:
         # `ArrowInvalid` is a ValueError too, whose text may have several lines.
         reason = " ".join(str(error).split())[:200]
         raise VttdataError(f"{path}: cannot be parsed ({reason}).") from error
@@ -165,16 +163,17 @@ def _stream_csv(path: Path, columns: Mapping[str, str], delimiters: str) -> Iter
 
 def _stream_json(path: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
     with pa.input_stream(str(path)) as stream:
-        line = stream.read(2**22).decode("utf-8-sig", "replace").partition("\n")[0]
+        line = stream.read(2**22).decode("utf-8-sig", "replace").lstrip().partition("\n")[0]
     try:
         first = json.loads(line)
     except ValueError as error:
         raise VttdataError(f"{path}:1: not a line of JSON ({error}).") from error
     if not isinstance(first, dict):
         raise VttdataError(f"{path}:1: a JSON object on each line is expected.")
-    found = find_columns(list(first), columns, path)
     read = pyarrow.json.ReadOptions(block_size=_BLOCK_BYTES)
     with closing(pyarrow.json.open_json(path, read)) as reader:
+        # The first object need not have all columns.
+        found = find_columns(reader.schema.names, columns, path)
         for batch in reader:
             present = {name: column for name, column in found.items() if column in batch.schema.names}
             table = pa.table({name: batch.column(column) for name, column in present.items()})
@@ -197,11 +196,13 @@ def _check_types(table: pa.Table, columns: Mapping[str, str], path: Path) -> pa.
     """Return a table without a column ``video`` that holds files.
 
     Raises:
-        VttdataError: when another column than that of captions holds lists, objects or bytes.
+        VttdataError: when another column holds lists, objects or bytes; that of captions may hold lists of texts.
     """
     for name in table.column_names:
         found = table.schema.field(name).type
-        if not (pa.types.is_nested(found) or pa.types.is_binary(found)) or name == "caption":
+        while name == "caption" and (pa.types.is_list(found) or pa.types.is_large_list(found)):
+            found = found.value_type
+        if not (pa.types.is_nested(found) or pa.types.is_binary(found)):
             continue
         if fold_name(columns[name]) != "video":
             raise VttdataError(

@@ -22,7 +22,7 @@ from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.dataset.rows import is_protocol
 from vttdata.errors import MediaError, VttdataError
-from vttdata.files.id_lists import read_ids
+from vttdata.files.id_lists import read_split
 from vttdata.ids import find_video_id, is_safe_id
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit
@@ -41,13 +41,42 @@ _BATCH_ROWS = 10_000
 _CAPTION_ROWS = 1_000
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class AuditedClips:
+    """Clips in splits with what an audit knows of them: captions, and near-duplicates or None.
+
+    `row_numbers` are columns of a foreign dataset that count rows.
+    """
+
+    table: ClipTable
+    captions: CaptionBatches
+    near: SimilarSources | None = None
+    row_numbers: Sequence[str] | None = None
+
+    def audit(self) -> Audit:
+        """Return the leaks between the splits."""
+        found = audit_table(self.table, self.captions, self.near)
+        known = {} if self.row_numbers is None else {"row_numbers": self.row_numbers}
+        return dataclasses.replace(found, unknown=found.unknown | known)
+
+
 def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None, *, config: str = "clips") -> Audit:
     """Audit the splits of a dataset folder, those of one of its protocols, or other splits of its clips.
+
+    Arguments and errors are those of `clips_of_dataset`.
+    """
+    return clips_of_dataset(dataset, splits, config=config).audit()
+
+
+def clips_of_dataset(
+    dataset: Path, splits: Mapping[str, Path | None] | None = None, *, config: str = "clips"
+) -> AuditedClips:
+    """Return the clips of a dataset folder in its splits, in those of one of its protocols, or in others.
 
     Args:
         dataset: Folder. Near-duplicates are found by the fingerprints in its ``sources``, or else by decoding the
             clips' files if it contains them.
-        splits: Name -> file of ids (see `read_ids`), or None for the dataset's split of this name; clips in none of
+        splits: Name -> file of ids (see `read_split`), or None for the dataset's split of this name; clips in none of
             them are left out. Without it, all splits of the dataset.
         config: ``clips``, or the protocol to audit; also the path of a protocol file.
 
@@ -63,11 +92,11 @@ def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None
             raise VttdataError(f"{config}: has no split '{unknown[0]}'; it has {', '.join(protocol.splits)}.")
         chosen = splits or dict.fromkeys(protocol.splits)
         lists = {name: protocol.splits[name] if file is None else file for name, file in chosen.items()}
-        return audit_files(files, lists, media=dataset)
+        return select_clips(files, lists, media=dataset)
     if config != "clips" and not (config in files and is_protocol(config)):
         known = ", ".join(filter(is_protocol, files)) or "none"
         raise VttdataError(f"{dataset}: has no protocol '{config}'; its protocols: {known}.")
-    return audit_files(files, splits, config=config, media=dataset)
+    return select_clips(files, splits, config=config, media=dataset)
 
 
 def audit_foreign(path: Path, columns: Mapping[str, str] = MappingProxyType({})) -> Audit:
@@ -76,14 +105,18 @@ def audit_foreign(path: Path, columns: Mapping[str, str] = MappingProxyType({}))
     Raises:
         VttdataError: As `read_foreign_clips`.
     """
+    return clips_of_foreign(path, columns).audit()
+
+
+def clips_of_foreign(path: Path, columns: Mapping[str, str] = MappingProxyType({})) -> AuditedClips:
+    """Return the clips of a table or a folder that vttdata did not write, as `audit_foreign` takes them."""
     # Readers of CSV and JSON are imported only where they read.
     from vttdata.dataset.foreign_clips import read_foreign_clips
 
     foreign = read_foreign_clips(path, columns)
     evidence = [name for name in COLUMNS if name not in foreign.row_numbers]
     clips = ClipTable.from_arrow(foreign.table, foreign.split, foreign.split_names, evidence)
-    audit = audit_table(clips, lambda: iter(foreign.captions))
-    return dataclasses.replace(audit, unknown=audit.unknown | {"row_numbers": foreign.row_numbers})
+    return AuditedClips(clips, lambda: iter(foreign.captions), row_numbers=foreign.row_numbers)
 
 
 def audit_all(files: Files) -> dict[str, Audit]:
@@ -98,7 +131,18 @@ def audit_files(
     config: str = "clips",
     media: Path | None = None,
 ) -> Audit:
-    """Audit Parquet files by configuration and split, as `audit_dataset` audits a folder.
+    """Audit Parquet files by configuration and split; see `select_clips`."""
+    return select_clips(files, splits, config=config, media=media).audit()
+
+
+def select_clips(
+    files: Files,
+    splits: Mapping[str, Path | Sequence[str] | None] | None = None,
+    *,
+    config: str = "clips",
+    media: Path | None = None,
+) -> AuditedClips:
+    """Return the clips in Parquet files by configuration and split, as `clips_of_dataset` those of a folder.
 
     `splits` may have ids in the place of a file of ids; names of the clips' files are relative to `media`.
 
@@ -116,7 +160,9 @@ def audit_files(
         rows_of_splits = [
             np.flatnonzero(numbers == names.index(name))
             if file is None
-            else _rows_of_ids(table.column("video_id"), read_ids(file) if isinstance(file, Path) else file, file)
+            else _rows_of_ids(
+                table.column("video_id"), read_split(file, name) if isinstance(file, Path) else file, file
+            )
             for name, file in splits.items()
         ]
         split = np.concatenate([np.full(len(own), number) for number, own in enumerate(rows_of_splits)])
@@ -126,7 +172,7 @@ def audit_files(
     clip_paths = list(chain(*clips.values()))
     captions = caption_batches(clip_paths, clip_table, rows, table.num_rows)
     source_paths = list(chain(*files.get("sources", {}).values()))
-    return audit_table(clip_table, captions, _find_near_duplicates(source_paths, clip_paths, clip_table, media))
+    return AuditedClips(clip_table, captions, _find_near_duplicates(source_paths, clip_paths, clip_table, media))
 
 
 def read_clip_columns(files: Files, config: str = "clips") -> tuple[pa.Table, Integers]:
@@ -199,7 +245,8 @@ def _rows_of_ids(video_ids: pa.Array, ids: Sequence[str], file: Path | Sequence[
     if pc.any(unknown).as_py():
         number, first = pc.sum(unknown).as_py(), ids[pc.index(unknown, True).as_py()]
         subject = file if isinstance(file, Path) else "The protocol"
-        raise VttdataError(f"{subject}: {number} of its ids are not in the dataset, the first is {first!a}.")
+        hint = "; if that is the head of the list, call it video_id" if first == ids[0] and number == 1 else ""
+        raise VttdataError(f"{subject}: {number} of its ids are not in the dataset, the first is {first!a}{hint}.")
     is_wanted = pc.is_in(video_ids.cast(pa.string()), value_set=wanted)
     return np.flatnonzero(is_wanted.to_numpy()).astype(np.int64)
 

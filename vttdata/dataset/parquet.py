@@ -88,9 +88,9 @@ def _read_metadata(path: Path, _status: tuple[int, ...]) -> pq.FileMetaData:
     metadata = pq.read_metadata(path)
     if excess := _describe_inflation(metadata, path):
         raise VttdataError(f"{path}: {excess}; no table of a dataset is like this, and it is not read.")
-    name, number = Counter(metadata.schema.to_arrow_schema().names).most_common(1)[0]
-    if number > 1:
-        raise VttdataError(f"{path}: the column '{name}' is duplicated.")
+    for name, number in Counter(metadata.schema.to_arrow_schema().names).most_common(1):
+        if number > 1:
+            raise VttdataError(f"{path}: the column '{name}' is duplicated.")
     return metadata
 
 
@@ -272,11 +272,11 @@ class _Footer:
         self.groups: list[list[ColumnChunk]] = []
         self._data = data
         self._path, self._numbers = "", dict[int, int]()
-        self._in_chunk = {_CHUNK: (_STRUCT, self._metadata)}
-        self._in_group = {_COLUMNS: (_LIST, partial(self._list, self._chunk))}
-        self._in_metadata = {_PATH: (_LIST, self._names)} | {
+        in_metadata = {_PATH: (_LIST, self._names)} | {
             number: (_INTEGER, partial(self._number, number)) for number in (_VALUES, _UNPACKED, _PACKED)
         }
+        self._in_chunk = {_CHUNK: (_STRUCT, partial(self._struct, readers=in_metadata))}
+        self._in_group = {_COLUMNS: (_LIST, partial(self._list, self._chunk))}
 
     def read(self) -> None:
         self._struct(0, {_ROW_GROUPS: (_LIST, partial(self._list, self._group))})
@@ -321,9 +321,6 @@ class _Footer:
         numbers = self._numbers
         self.groups[-1].append(ColumnChunk(self._path, numbers[_VALUES], numbers[_PACKED], numbers[_UNPACKED]))
         return position
-
-    def _metadata(self, position: int) -> int:
-        return self._struct(position, self._in_metadata)
 
     def _number(self, number: int, position: int) -> int:
         self._numbers[number] = _read_integer(self._data, position)

@@ -94,7 +94,7 @@ class SourceRow:
     stated_seconds: Annotated[float | None, "its length as official annotations state it"]
     seconds: Annotated[float | None, "its length, all frames decoded"]
     frames: Annotated[int | None, "number of its frames, all decoded"]
-    frame_rate: Annotated[float | None, "frames a second as the container says"]
+    frame_rate: Annotated[float | None, "frames a second as the container says, or as measured where it is wrong"]
     variable_frame_rate: Annotated[bool | None, "whether frames are unevenly spaced"]
     width: Annotated[int | None, "width as displayed, pixels"]
     height: Annotated[int | None, "height as displayed, pixels"]

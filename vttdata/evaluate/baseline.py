@@ -207,10 +207,8 @@ def word_vectors(texts: Sequence[str], others: Sequence[str]) -> tuple[Any, Any]
     Raises:
         VttdataError: if scikit-learn is not installed.
     """
-    try:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-    except ImportError as error:
-        raise VttdataError("This baseline needs scikit-learn: pip install 'vttdata[foil]'.") from error
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     vectorizer: Any = TfidfVectorizer()
     vectors = vectorizer.fit_transform(others)
     return vectorizer.transform(texts), vectors

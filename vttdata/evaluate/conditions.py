@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -144,7 +145,7 @@ class ConditionsReport(Result):
         for name, found in self.filters.items():
             kept, number = len(found.splits[self.split]), len(self.items.ids)
             chance = self.by_chance.get(name)
-            guessed = f"; if all models guessed, it would be {chance:,.1f}" if chance is not None else ""
+            guessed = f"; guessing alone would list {chance:,.1f}" if chance is not None else ""
             yield Section(
                 name, [f"{kept:,} of {number:,} items ({found.label}){guessed}. {found.about['description']}"]
             )
@@ -456,14 +457,16 @@ def _find_filters(
             expected = sum(_chance_of_difference(share, len(models), len(shown), needing.by) for share in shares)
         number, others = int(needing.items.sum()), " or ".join(shown)
         if not number:
-            guessed = f"; {expected:,.1f} would be if all models guessed" if expected is not None else ""
             solved = int(
                 (right["all"].sum(axis=0) > np.logical_or.reduce([right[each] for each in shown]).sum(axis=0)).sum()
             )
+            guessed = f", and guessing alone would give {expected:,.1f}" if expected is not None else ""
+            needed = math.ceil((needing.reverse + 1) / _FALSE_SHARE)
             notes.append(
-                f"{title}: no item is listed, since more than 5 % could be listed falsely. {solved:,} items are solved "
-                f"by more models in all than in {others}, and of {needing.reverse:,} the reverse holds{guessed}. More "
-                "models tell more."
+                f"{title}: no item is listed. {solved:,} of {tried.sum():,} items are solved by more models in all "
+                f"than in {others}, {needing.reverse:,} the other way round{guessed}. A list of which at most 5 % are "
+                f"false takes {needed:,} such items: add items or models; --page FILE shows those on which conditions "
+                "differ."
             )
             continue
         about: dict[str, object] = {"dataset": items.dataset, "version": items.version, "config": items.table}
@@ -504,15 +507,11 @@ def _flags(column: ScoreColumn, items: Items) -> Flags:
 
 def _restrict(column: ScoreColumn, kept: Flags) -> ScoreColumn:
     """Return the rows of a column whose items are flagged."""
-    rows, scores = kept[column.items], _means(column)
+    rows, scores = kept[column.items], column.scores
+    assert isinstance(scores, ColumnScores)
     queries = None if column.queries is None else [name for name, row in zip(column.queries, rows, strict=True) if row]
     chosen = ColumnScores(scores.items[rows], scores.statistics[rows], scores.formula)
     return dataclasses.replace(column, scores=chosen, items=column.items[rows], queries=queries)
-
-
-def _means(column: ScoreColumn) -> ColumnScores:
-    assert isinstance(column.scores, ColumnScores)
-    return column.scores
 
 
 def _whole(columns: Columns, condition: str) -> str:

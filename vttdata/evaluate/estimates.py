@@ -91,8 +91,30 @@ class Estimator:
         }
 
     def groups(self) -> dict[str, dict[str, Flags]]:
-        """Return flags of the items of each group: by category, by length of references and as the items say."""
-        return _group_items(self.items)
+        """Return flags of the items of each group: by category, by quarters of the length of references, as items say.
+
+        A grouping is left out where it has only one group, or has more groups than half of the items.
+        """
+        groups: dict[str, dict[str, Flags]] = {}
+        names = sorted({category for category in self.items.categories if category is not None})
+        if len(names) > 1:
+            categories = np.array([category or "" for category in self.items.categories], dtype=object)
+            groups["category"] = {name: categories == name for name in names}
+        for grouping, of_items in self.items.groupings.items():
+            labels_of = np.array([label or "" for label in of_items], dtype=object)
+            found = sorted({label for label in of_items if label is not None})
+            if 1 < len(found) <= max(len(self.items.ids) / 2, 1):
+                groups[grouping] = {label: labels_of == label for label in found}
+        if not self.items.captions:
+            return groups
+        words = ([len(split_words(text)) for text in texts] for texts in self.items.captions)
+        lengths = np.array([sum(counts) / len(counts) if counts else 0.0 for counts in words])
+        limits = sorted(set(np.quantile(lengths, _LENGTH_QUANTILES).tolist()))
+        if len(self.items.ids) >= 2 * len(limits) and len(limits) > 1:
+            quarter = np.searchsorted(limits, lengths)
+            labels = [f"up to {limit:.1f} words" for limit in limits] + [f"over {limits[-1]:.1f} words"]
+            groups["length"] = {label: quarter == index for index, label in enumerate(labels)}
+        return groups
 
     def differences(
         self, compared: Mapping[N, tuple[ScoreColumn, Sequence[ScoreColumn]]], selections: Mapping[K, Flags]
@@ -175,30 +197,3 @@ class Estimator:
 
     def _resample(self, rows: Mapping[K, ScoredRows]) -> dict[K, Resampled]:
         return resample_scores(rows, len(self.items.source_ids), seed=self.seed, draws=self.draws)
-
-
-def _group_items(items: Items) -> dict[str, dict[str, Flags]]:
-    """Return flags of the items of each category, and of each quarter by the length of references.
-
-    A grouping is left out where it has only one group, or has more groups than half of the items.
-    """
-    groups: dict[str, dict[str, Flags]] = {}
-    names = sorted({category for category in items.categories if category is not None})
-    if len(names) > 1:
-        categories = np.array([category or "" for category in items.categories], dtype=object)
-        groups["category"] = {name: categories == name for name in names}
-    for grouping, of_items in items.groupings.items():
-        labels_of = np.array([label or "" for label in of_items], dtype=object)
-        found = sorted({label for label in of_items if label is not None})
-        if 1 < len(found) <= max(len(items.ids) / 2, 1):
-            groups[grouping] = {label: labels_of == label for label in found}
-    if not items.captions:
-        return groups
-    words = ([len(split_words(text)) for text in texts] for texts in items.captions)
-    lengths = np.array([sum(counts) / len(counts) if counts else 0.0 for counts in words])
-    limits = sorted(set(np.quantile(lengths, _LENGTH_QUANTILES).tolist()))
-    if len(items.ids) >= 2 * len(limits) and len(limits) > 1:
-        quarter = np.searchsorted(limits, lengths)
-        labels = [f"up to {limit:.1f} words" for limit in limits] + [f"over {limits[-1]:.1f} words"]
-        groups["length"] = {label: quarter == index for index, label in enumerate(labels)}
-    return groups

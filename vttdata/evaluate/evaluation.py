@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.dataset.foils.statistics import read_worst_attacks
+from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.question_errors import read_question_errors
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
 from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.conventions import PRINTED
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import UPLOADED, Items, ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
@@ -27,10 +30,14 @@ from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.json_types import JsonObject
 from vttdata.load.local_builds import builds_folder, folder_of_videos
 from vttdata.load.lookup import find_dataset
+from vttdata.recipe.packaged import reported_protocols
 from vttdata.statistics.bootstrap import DRAWS
 from vttdata.text.language import LANGUAGE_NAMES, primary_language
 from vttdata.text.tokenizers import tokenizer_for
 from vttdata.version import __version__
+
+# Below these, what an interval bears is said.
+_FEW_ITEMS, _FEW_SOURCES = 100, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +157,7 @@ def evaluate(
     findings = [*items.notes, *scored.findings, *training_notes]
     if len(items.source_ids) == 1:
         findings.append("All items are of one source, so there are no intervals.")
+    findings += describe_few(items, scores)
     stated = {"relevance": "judged"} if settings.relevance is not None else dict(scored.settings)
     if UPLOADED in groups:
         findings.append(
@@ -181,9 +189,32 @@ def evaluate(
         answers=scored.answers,
         not_understood=scored.not_understood,
         findings=findings,
+        reported=_find_reported(folder, items, name),
         columns=columns,
         item_set=items,
     )
+
+
+def describe_few(items: Items, scores: Mapping[str, MetricScores]) -> list[str]:
+    """Return a sentence on what the interval of the first printed score bears, where items or sources are few."""
+    number, sources = len(items.ids), len(items.source_ids)
+    name = next((name for name in PRINTED if name in scores and math.isfinite(scores[name].all.low)), None)
+    if name is None or (number >= _FEW_ITEMS and sources >= _FEW_SOURCES):
+        return []
+    printed, score = PRINTED[name], scores[name].all
+    return [
+        f"{number:,} items of {sources:,} sources are few: a system with a {printed.name} of "
+        f"{printed.format(score.low)} to {printed.format(score.high)} may be as good as this one. --against OTHER "
+        f"compares two systems on the same items more closely; state a score alone from {_FEW_ITEMS} items and "
+        f"{_FEW_SOURCES} sources on."
+    ]
+
+
+def _find_reported(folder: Path, items: Items, task: str) -> Mapping[str, str]:
+    """Return the protocols by which papers report a task in place of the splits of a dataset; see `Evaluation`."""
+    known = reported_protocols(items.dataset, task) if items.config == "clips" else {}
+    configs = read_layout(folder, needs=None).files if known else {}
+    return {called: called for called in known.values() if called in configs} or known
 
 
 def prepare_scoring(

@@ -19,6 +19,7 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.tombstones import ITEM, VIDEO, Tombstones
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.conventions import PRINTED, meanings, read_first
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import ItemCounts
 from vttdata.evaluate.stored_items import ITEMS, item_lines
@@ -125,6 +126,8 @@ class Evaluation(Result):
         answers: number of answers to questions that are ``understood`` and ``not_understood``.
         not_understood: id of a question -> answer that no rule understood, which counts as wrong.
         findings: sentences on what a reader of the scores should know.
+        reported: protocols by which papers report the task in place of these items -> what they call the test set; of a
+            configuration of the dataset its own name.
         columns: values of all items, for further analysis.
     """
 
@@ -146,6 +149,7 @@ class Evaluation(Result):
     answers: Mapping[str, int] = field(default_factory=dict)
     not_understood: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
+    reported: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)
 
     def as_json(self) -> JsonObject:
@@ -154,6 +158,46 @@ class Evaluation(Result):
         values = {name: getattr(self, name) for name in fields if getattr(self, name) or name == "against"}
         plain: JsonObject = plain_values(values)
         return plain
+
+    @property
+    def read_first(self) -> Evaluation:
+        """The same without the scores that few read."""
+        names = read_first(self.scores)
+        kept: dict[str, Any] = {
+            field: {name: values[name] for name in names if name in values}
+            for field, values in (("scores", self.scores), ("against", self.against))
+        }
+        left = len(self.scores) - len(names)
+        notes = [f"{left:,} further scores are left out here; --all has them."] if left else []
+        return dataclasses.replace(self, **kept, findings=[*self.findings, *notes])
+
+    def for_paper(self) -> Section:
+        """Return what a paper says of the scores: as the field prints them, on what, and how they were made."""
+        lines: dict[str, list[str]] = {}
+        for name, printed in PRINTED.items():
+            if name in self.scores:
+                score = self.scores[name].all
+                ends = (
+                    f" ({printed.format(score.low)}-{printed.format(score.high)})" if math.isfinite(score.low) else ""
+                )
+                lines.setdefault(printed.subject, []).append(f"{printed.name} {printed.format(score.score)}{ends}")
+        items = self.item_set
+        head = (
+            f"{self.task} on {self.config}/{self.split} of {self.dataset} {self.version}: {self.items.scored:,} of "
+            f"{self.items.expected:,} items, {len(items.source_ids):,} sources; 95 % intervals over sources; all x 100 "
+            "but ranks."
+        )
+        scores = [f"{subject}: {', '.join(texts)}".removeprefix(": ") for subject, texts in lines.items()]
+        sentences = [head] if scores else []
+        if self.reported:
+            first, called = next(iter(self.reported.items()))
+            by = "" if first == called else f" (protocol {' or '.join(self.reported)})"
+            making = f"'vttdata protocol {first} {self.dataset} --list test=FILE --out {first}.json' makes it, and "
+            sentences.append(
+                f"Papers report {self.task} on {called}{by}, and this is {self.config}/{self.split}: the scores do not "
+                f"compare. {making * bool(by)}--config {first}{'.json' * bool(by)} scores by it."
+            )
+        return Section("For the paper", sentences, [*scores, f"Signature: {self.signature}"], key="paper")
 
     def sections(self) -> Iterator[Section]:
         """Yield the scores, the difference to the other system, people, groups, and what a reader should know."""
@@ -168,7 +212,7 @@ class Evaluation(Result):
         ]
         figures = [bars for name in self.scores if (bars := self._draw(name)).rows]
         table = ResultTable(_columns("metric", *selections), rows, "Scores with 95 % intervals over sources")
-        yield Section("Scores", [head], table=table, figures=figures, key="scores")
+        yield Section("Scores", [head], meanings(self.scores), table, figures, key="scores")
         if self.leaks:
             leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in self.leaks.items())
             yield Section("Leaks", [f"Items that share something with training: {leaks}."])
@@ -194,7 +238,9 @@ class Evaluation(Result):
                 for group, scores in groups.items()
             ]
             yield Section(f"By {kind}", table=ResultTable(_columns(kind, "items", *shown), rows), key=f"by-{kind}")
-        yield Section("Conditions", [*self.notes, f"Signature: {self.signature}"])
+        if self.notes:
+            yield Section("Conditions", self.notes)
+        yield self.for_paper()
 
     @property
     def notes(self) -> list[str]:

@@ -18,7 +18,7 @@ _IDENTIFYING = (
         "((video|clip|media|movie|film|episode|season|series|playlist|item|content|programm?e?|story|asset|entry|post"
         "|article|file|gif|modal|recording|stream)?id|id(video|clip|media)|v|vid|list|(story)?fbid|[abco]v?id|epid|resid"
         "|file|filename|video|clip|media|recording|movie|film|episode|playlist|watch)",
-        r"[\w.,:!~ +/-]{1,47}",
+        r"[\w.,!~ +/-]{1,47}",
     ),
     ("p|page|part|no|number", r"\d{1,9}"),
     ("t|start|end|starttime|endtime|timecontinue", r"(npt:)?[\d.:,hms]{1,20}"),
@@ -34,6 +34,13 @@ _IDENTIFYING_PATHS = re.compile(
     r"|([\w.]+\.)?youku\.com/v_show/id_\w{8,30}=*\.html",
     re.ASCII,
 )
+# Sites whose parameters are long random texts that are no secrets, such as those of lists.
+_RANDOM_IDS = re.compile(r"([\w-]+\.)*(youtube(-nocookie)?|facebook|(drive|docs)\.google)\.com")
+_HOST = re.compile(r"([\w.-]+|\[[0-9a-f:.]+\])(:\d{0,5})?", re.IGNORECASE)
+# A user name and a password before a host; the letter of a drive is none.
+_LOGIN = r"(?![A-Za-z]:[\\/])[^\s/:'\"<>]*(?::|%(?:25)*3[Aa])(?!//)[^\s'\"<>]*(?:@|%(?:25)*40)"
+# Schemes that need a host, without one.
+_NO_HOST = re.compile(r"(https?|ftps?|sftp|s3|gs|rtmps?|data):", re.IGNORECASE)
 # RFC 4122, section 6, forbids UUIDs as security capabilities. Numbers with a unit or a prefix: 1080p60, h264, IMG0123.
 _NO_TOKENS = re.compile(
     "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z0-9])([0-9]+[a-z]{1,3}[0-9]{0,3}|[a-z]{1,4}[0-9]+)(?![a-z0-9])",
@@ -55,30 +62,38 @@ _DIGEST = "sha256=[0-9a-f]{64}"
 _CHARACTERS = r"(?:[^\s'\"<>]|['\"<>](?=[\w%+=/-]))+"
 ADDRESS = re.compile(f"[a-z][a-z0-9+.-]*://{_CHARACTERS}", re.IGNORECASE)
 # What servers and clients repeat of a request: an address without its scheme, or without its host.
-_REQUEST = re.compile(rf"[^\s'\"<>?]*[/.][^\s'\"<>?]*\?{_CHARACTERS}")
-_ANY_HOST = "any://host/"
+_REQUEST = re.compile(rf"[^\s'\"<>?#]*[/.][^\s'\"<>?#]*(?:\?(?=[\w%&=.])|#(?=[\w.-]+=)){_CHARACTERS}")
+_HIDDEN = re.compile(rf"(?P<address>(?i:{ADDRESS.pattern}))|(?P<login>(?<!\w)(//)?{_LOGIN}(?=\w))|{_REQUEST.pattern}")
+_ANY_HOST = "any://host.any/"
 
 
 def without_secrets(url: str) -> str:
     """Return a web address with only those parts that identify a video; what is no address is returned unchanged.
 
     Scheme, host and path are kept; so are parameters in the query and the fragment that are known to identify a video
-    or a moment of it, such as ``v=``, ``id=`` and ``t=``. A path that contains another address, other parameters or a
-    long random text, which may be a token, is replaced by a digest: ``https://HOST/#sha256=DIGEST``. A secret in the
-    path that is no longer than most ids is not recognised.
+    or a moment of it, such as ``v=``, ``id=`` and ``t=``. A path or a value that contains another address, other
+    parameters or a long random text, which may be a token, is replaced by a digest: ``https://HOST/#sha256=DIGEST``.
+    Where it cannot be told where the host begins, only the scheme is left. A secret that is no longer than most ids, in
+    the path or as the value of such a parameter, is not recognised.
     """
     try:
         parts = urllib.parse.urlsplit(url)
     except ValueError:
         return f"{url.partition(':')[0]}:"
     if not parts.scheme or not parts.netloc:
-        return url
-    host = parts.netloc.rpartition("@")[2]
+        if match := _NO_HOST.match(url):
+            return match[0]
+        return ADDRESS.sub(lambda match: without_secrets(match[0]), re.sub(rf"^(//)?{_LOGIN}(?=[\w.:-]+/)", "", url))
+    host = _decoded(parts.netloc).rpartition("@")[2]
     path = re.sub(";[^/]*", "", parts.path)
+    # A password may contain what ends a host.
+    may_end_early = ":" in parts.netloc or "." not in host
+    if not _HOST.fullmatch(host) or (may_end_early and re.search("[^/]@", _decoded("".join(parts[2:])))):
+        return f"{parts.scheme}:"
+    if path == "/" and not parts.query and re.fullmatch(_DIGEST, parts.fragment):
+        return parts._replace(netloc=host).geturl()
     query, fragment = _identifying(parts.query), _identifying(parts.fragment)
-    if re.fullmatch(_DIGEST, parts.fragment):
-        fragment = parts.fragment
-    if _may_hold_token(host, path):
+    if _may_hold_token(host, path, f"{query}&{fragment}"):
         # The password of an address in the path may be short enough to be guessed from the digest.
         text = re.sub("[^/@]+@", "", f"{_decoded(path)}?{query}")
         path, query, fragment = "/", "", f"sha256={hashlib.sha256(text.encode(errors='replace')).hexdigest()}"
@@ -90,11 +105,14 @@ def hide_secrets(text: str) -> str:
     """Return a text with its addresses as `without_secrets` returns them, and those that lack a scheme or a host."""
 
     def hide(match: re.Match[str]) -> str:
-        if ADDRESS.fullmatch(match[0]):
-            return without_secrets(match[0])
+        if match["login"]:
+            return ""
+        if match["address"]:
+            address = match[0].rstrip(".,;:!?)")
+            return without_secrets(address) + match[0][len(address) :]
         return without_secrets(_ANY_HOST + match[0]).removeprefix(_ANY_HOST)
 
-    return re.sub(f"(?i:{ADDRESS.pattern})|{_REQUEST.pattern}", hide, text)
+    return _HIDDEN.sub(hide, text)
 
 
 def _identifying(parameters: str) -> str:
@@ -108,11 +126,14 @@ def _identifies(parameter: str) -> bool:
     return any(re.fullmatch(names, name) and re.fullmatch(values, value) for names, values in _IDENTIFYING)
 
 
-def _may_hold_token(host: str, path: str) -> bool:
+def _may_hold_token(host: str, path: str, parameters: str) -> bool:
+    values = [part for each in re.split("[&;]", parameters) for part in _decoded(each).partition("=")[2].split("/")]
+    if any(map(_may_be_token, values)) and not _RANDOM_IDS.fullmatch(host.lower()):
+        return True
     if _IDENTIFYING_PATHS.fullmatch(host.lower() + path):
         return False
     text = _decoded(path)
-    return ":/" in text or any(map(_may_be_token, text.split("/")))
+    return re.search(":/|[?#|]|[^/]@", text) is not None or any(map(_may_be_token, text.split("/")))
 
 
 def _may_be_token(segment: str) -> bool:

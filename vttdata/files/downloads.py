@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from vttdata.errors import VttdataError, halt_on_disk_errors
-from vttdata.files.addresses import hide_secrets
+from vttdata.files.addresses import hide_secrets, without_secrets
 from vttdata.files.file_lock import wait_for_lock
 from vttdata.files.reading import file_sha256
 from vttdata.public_hosts import check_host, hosts_of, resolve
@@ -165,8 +165,11 @@ class DownloadStore:
         self._unreachable: set[str] = set()
         self._mirror_folder = None if not self.mirror or "://" in self.mirror else Path(self.mirror).expanduser()
         if self._mirror_folder is not None and not self._mirror_folder.is_dir():
+            name = hide_secrets(self.mirror)[:200]
+            raise VttdataError(f"{MIRROR_VARIABLE}: '{name}' is neither an existing folder nor an address.")
+        if "://" in self.mirror and "://" not in without_secrets(self.mirror):
             raise VttdataError(
-                f"{MIRROR_VARIABLE}: '{self.mirror[:200]}' is neither an existing folder nor an address."
+                f"{MIRROR_VARIABLE}: the address has no host; write '/' and '@' in a password as %2F and %40."
             )
 
     def find(self, file: OriginFile) -> Path | None:
@@ -190,7 +193,15 @@ class DownloadStore:
             # Every build knows this class, and few of them download.
             import requests
 
-            with halt_on_disk_errors(self.folder), requests.Session() as session, _progress() as progress:
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                DownloadColumn(),
+                TimeRemainingColumn(),
+            )
+            console = Console(stderr=True)
+            progress = Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty())
+            with halt_on_disk_errors(self.folder), requests.Session() as session, progress:
                 for folder in (self.folder / "partial", self.folder / "refused"):
                     folder.mkdir(parents=True, exist_ok=True)
                 task = progress.add_task("", total=sum(file.bytes or 0 for file in missing) or None)
@@ -419,11 +430,11 @@ class _Reception:
         target = self._session.get_redirect_target(response)
         if target is None:
             return
-        for host in hosts_of([urllib.parse.urljoin(response.url, target)]):
-            try:
-                check_host(host, frozenset().union(*map(resolve, hosts_of([self._address]))))
-            except PermissionError as error:
-                raise _AddressError(f"redirects to {host}: {error}") from error
+        try:
+            host = urllib.parse.urlsplit(urllib.parse.urljoin(response.url, target)).hostname or ""
+            check_host(host, frozenset().union(*map(resolve, hosts_of([self._address]))))
+        except (PermissionError, ValueError) as error:
+            raise _AddressError(f"redirects elsewhere: {error}") from error
 
     def _write(self, response: requests.Response, start: int) -> None:
         size = self._file.bytes
@@ -455,11 +466,6 @@ def _explain(missing: Sequence[OriginFile], reason: str) -> str:
         f"names, as {first} or under its digest; 'vttdata fetch {first.benchmark} --out FOLDER' fills such a folder on "
         "a machine with a network."
     )
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
 
 
 def _size(path: Path) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,8 +89,9 @@ def check_own(folder: Path, kind: FolderKind) -> None:
         listed += f" and {len(foreign) - _MOST_NAMED:,} others" if len(foreign) > _MOST_NAMED else ""
         reason = "choose another folder, or move these files away"
         if not _own_names(folder, kind) and (folder / kind.marker).is_file():
-            reason = "choose another folder, or move this one away, if it is yours"
-            reason += f": its {kind.marker} is damaged or of another program"
+            away = " ".join(map(shlex.quote, (str(folder), f"{folder}.damaged")))
+            reason = f"its {kind.marker} is damaged or of another program; choose another folder, or, if it is yours, "
+            reason += f"'mv {away}' and run the same command again"
         raise VttdataError(f"{folder}: holds {listed} and is not replaced by {kind.what}; {reason}.")
 
 

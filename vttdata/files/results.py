@@ -216,13 +216,25 @@ def _escape_cell(text: str) -> str:
 
 def escape_sentence(text: str) -> str:
     """Return text as one line of Markdown without any markup but code in backquotes."""
-    return _BEGINNING.sub(lambda match: f"\\{match[0]}", "".join(map_code(text, escape_markdown, str)))
+    return _escape_beginning("".join(map_code(text, escape_markdown, str)))
+
+
+def escape_line(text: str) -> str:
+    """Return text as one line of Markdown without any markup."""
+    return _escape_beginning(escape_markdown(_fold(text)))
+
+
+def _escape_beginning(line: str) -> str:
+    return _BEGINNING.sub(lambda match: f"\\{match[0]}", line)
+
+
+def _fold(text: str) -> str:
+    return " ".join("".join(char for char in text if char.isprintable() or char.isspace()).split())
 
 
 def map_code(text: str, prose: Callable[[str], str], code: Callable[[str], str]) -> list[str]:
     """Return the parts of a text, those in backquotes changed by `code` and the others by `prose`."""
-    folded = " ".join("".join(char for char in text if char.isprintable() or char.isspace()).split())
-    return [code(part) if number % 2 else prose(part) for number, part in enumerate(_CODE.split(folded)) if part]
+    return [code(part) if number % 2 else prose(part) for number, part in enumerate(_CODE.split(_fold(text))) if part]
 
 
 def escape_markdown(text: str) -> str:

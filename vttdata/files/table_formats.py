@@ -48,10 +48,6 @@ def as_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for row in table:
-        cells = ("" if _is_missing(value) else value for value in row)
+        cells = ("" if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in row)
         writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in cells])
     return out.getvalue()
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))

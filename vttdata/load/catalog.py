@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.load.local_builds import builds_named, local_builds
+from vttdata.load.local_builds import BuildRegistry
 from vttdata.load.lookup import find_dataset, find_local
 from vttdata.recipe import packaged
 
@@ -93,7 +93,7 @@ def list_datasets(*, hub: bool = False) -> list[Description]:
         recipe = descriptions[description.name].recipe if description.name in descriptions else None
         descriptions[description.name] = replace(description, recipe=recipe)
     builds = []
-    for build in local_builds():
+    for build in BuildRegistry().builds():
         if build.dataset is None and build.is_finished:
             continue
         unfinished = None if build.is_finished and not build.is_incomplete else build.folder
@@ -118,7 +118,7 @@ def describe_dataset(name_or_path: str | os.PathLike[str]) -> Description:
 
     reference = os.fspath(name_or_path)
     recipes = {description.name: description for description in _describe_recipes()}
-    if reference in recipes and not builds_named(reference):
+    if reference in recipes and not BuildRegistry().builds(reference):
         return recipes[reference]
     # A build that was cut short does not go on here.
     folder = find_local(reference, None) or find_dataset(reference)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import huggingface_hub
 from datasets.packaged_modules.parquet.parquet import ParquetConfig
 from datasets.utils.info_utils import NonMatchingSplitsSizesError
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
@@ -25,6 +26,7 @@ from pyarrow.dataset import ParquetFragmentScanOptions
 from vttdata.dataset.front_matter import find_files, read_front_matter, read_infos, read_layout
 from vttdata.dataset.parquet import check_footers
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
+from vttdata.dataset.tombstones import WITHDRAWN, Tombstones, read_tombstones
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.hub_client import hub_requests
 from vttdata.ids import is_dataset_name
@@ -36,6 +38,7 @@ from vttdata.load.integrity import (
     verify_files,
     verify_row_counts,
 )
+from vttdata.load.local_builds import BuildRegistry
 from vttdata.load.lookup import (
     EMBEDDED_VIDEOS,
     HUB_PREFIX,
@@ -54,7 +57,6 @@ from vttdata.load.not_found import (
 )
 from vttdata.load.remote_datasets import fetch_dataset, remote_videos
 from vttdata.load.video_files import add_videos
-from vttdata.load.withdrawn_since import warn_of_withdrawn_rows
 from vttdata.recipe import packaged
 
 # Pages of tables are compared with their checksums, where `datasets` (4.2 and later) passes that on.
@@ -62,6 +64,8 @@ _CHECKED = {
     name: ParquetFragmentScanOptions(page_checksum_verification=True)
     for name in {"fragment_scan_options"} & ParquetConfig.__dataclass_fields__.keys()
 }
+# Of withdrawn clips in a warning.
+_WITHDRAWN_SHOWN = 5
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
 
 
@@ -140,7 +144,7 @@ def _load_named(reference: str, revision: object, arguments: dict[str, Any], *, 
             return _load_local(local, reference, arguments)
         loaded = _load_from_hub(reference, revision, arguments)
         if revision is not None:
-            warn_of_withdrawn_rows(loaded, reference, token=arguments.get("token"))
+            _warn_of_withdrawn_rows(loaded, reference, token=arguments.get("token"))
         return loaded
     except (UnknownPartError, ValueError):
         if not is_evaluation_table(arguments.get("name")):
@@ -256,3 +260,39 @@ def _explained(reference: str, arguments: Mapping[str, Any]) -> Iterator[None]:
         if explanation is None:
             raise
         raise explanation from error
+
+
+def _warn_of_withdrawn_rows(loaded: Any, repo_id: str, *, token: bool | str | None = None) -> None:
+    """Warn if loaded rows have an id that a newer version, on the Hub or on this machine, lists as withdrawn.
+
+    Streams are not read for that. Without a connection only this machine is asked.
+    """
+    tombstones = [found for found in _newer_tombstones(repo_id, token) if found.rows]
+    if not tombstones:
+        return
+    splits = list(loaded.values()) if isinstance(loaded, dict) else [loaded]
+    ids = {
+        name
+        for rows in splits
+        if hasattr(rows, "num_rows") and "video_id" in rows.column_names
+        for name in rows["video_id"][:]
+    }
+    withdrawn = sorted(name for name in ids if any(found.covers(name) for found in tombstones))
+    if withdrawn:
+        shown = ", ".join(withdrawn[:_WITHDRAWN_SHOWN])
+        message = (
+            f"'{repo_id}': {len(withdrawn):,} clips of this version were withdrawn since, {shown}"
+            f"{' and others' if len(withdrawn) > _WITHDRAWN_SHOWN else ''}; leave them out, or load the newest version."
+        )
+        warnings.warn(message, VttdataWarning, stacklevel=5)
+
+
+def _newer_tombstones(repo_id: str, token: bool | str | None) -> Iterator[Tombstones]:
+    for build in BuildRegistry().builds(repo_id):
+        if build.dataset is not None:
+            with contextlib.suppress(VttdataError):
+                yield read_tombstones(build.dataset)
+    with contextlib.suppress(VttdataError, OSError, ValueError, HTTPError):
+        patterns = ["README.md", f"{WITHDRAWN}/*.parquet"]
+        folder = huggingface_hub.snapshot_download(repo_id, repo_type="dataset", allow_patterns=patterns, token=token)
+        yield read_tombstones(Path(folder))

@@ -13,8 +13,8 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -91,82 +91,93 @@ def builds_folder() -> Path:
         raise VttdataError(f"VTTDATA_HOME: found {folder!a}, whose home folder does not exist.") from error
 
 
-def local_builds() -> list[LocalBuild]:
-    """Return all builds on this machine: those in `builds_folder` by name, then those elsewhere, the newest first."""
-    at_home = [_build_at_home(f"{path.parent.name}/{path.name}") for path in sorted(builds_folder().glob("*/*"))]
-    return [*filter(None, at_home), *(build for build in _registered() if isinstance(build, LocalBuild))]
+@dataclass(frozen=True, slots=True)
+class BuildRegistry:
+    """Builds on this machine: those at ``<owner>/<name>`` in `home`, and those elsewhere that were added."""
 
+    home: Path = field(default_factory=builds_folder)
 
-def missing_builds() -> list[MissingBuild]:
-    """Return the registered builds that are gone."""
-    return [build for build in _registered() if isinstance(build, MissingBuild)]
+    def builds(self, name: str | None = None) -> list[LocalBuild]:
+        """Return all builds, or those of a name: those in `home` by name, then those elsewhere, the newest first.
 
+        The first one is that for which its name stands. A name without its owner is that of builds of any owner.
 
-def builds_named(name: str) -> list[LocalBuild]:
-    """Return the builds of a name, the one that the name stands for first: that in `builds_folder`, else the newest.
+        Raises:
+            VttdataError: If builds of several owners have the name.
+        """
+        folders = [self.home / name] if name and "/" in name else sorted(self.home.glob("*/*"))
+        known = ["/".join(folder.parts[-2:]) for folder in folders]
+        at_home = (build_in(self.home / name, name) for name in known if is_dataset_name(name))
+        builds = [*filter(None, at_home), *(build for build in self._entries() if isinstance(build, LocalBuild))]
+        builds = [build for build in builds if name in (None, build.name, build.name.partition("/")[2])]
+        if name is not None and len(names := {build.name for build in builds}) > 1:
+            raise VttdataError(f"'{name}' may be {' or '.join(sorted(names))}; write which.")
+        return builds
 
-    A name without its owner is that of builds of any owner.
-    """
-    if "/" not in name:
-        return [build for build in local_builds() if build.name.partition("/")[2] == name]
-    at_home = [build] if is_dataset_name(name) and (build := _build_at_home(name)) else []
-    return [*at_home, *(build for build in _registered() if isinstance(build, LocalBuild) and build.name == name)]
+    def missing(self) -> list[MissingBuild]:
+        """Return the builds that were added and are gone."""
+        return [build for build in self._entries() if isinstance(build, MissingBuild)]
 
+    def find(self, reference: str) -> LocalBuild | None:
+        """Return a build by its folder or by its name; None if there is none, or only a dataset without its build.
 
-def find_build(reference: str) -> Path | None:
-    """Return the folder of a build by its path or by its name; None if there is none.
+        Raises:
+            VttdataError: As `builds`.
+        """
+        if read_account(folder := Path(reference)) is not None:
+            self.add_if_unknown(folder)
+            return build_in(folder)
+        return next((build for build in self.builds(reference) if read_account(build.folder) is not None), None)
 
-    Raises:
-        VttdataError: If several builds have the name.
-    """
-    if read_account(Path(reference)) is not None:
-        make_known(Path(reference))
-        return Path(reference)
-    builds = [build for build in builds_named(reference) if read_account(build.folder) is not None]
-    check_unambiguous(reference, builds)
-    return builds[0].folder if builds else None
+    def add(self, name: str, folder: Path) -> None:
+        """Make a build or dataset folder known by its name ``owner/name``, and forget those of this name that are gone.
 
+        Nothing is written for a build that lies in `home` under its name.
 
-def check_unambiguous(name: str, builds: Iterable[LocalBuild]) -> None:
-    """Check that the builds of a name without its owner have one owner.
+        Raises:
+            OSError: If the registry cannot be written.
+        """
+        folder = folder.resolve()
+        if folder == (self.home / name).resolve():
+            return
+        registry = self.home / _REGISTRY
+        registry.mkdir(parents=True, exist_ok=True)
+        key = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+        write_whole(registry / f"{key}.json", json.dumps({"name": name, "folder": os.fsdecode(folder)}) + "\n")
+        for gone in self.missing():
+            if gone.name == name:
+                gone.entry.unlink(missing_ok=True)
 
-    Raises:
-        VttdataError: If they have several.
-    """
-    names = {build.name for build in builds}
-    if len(names) > 1:
-        raise VttdataError(f"'{name}' may be {' or '.join(sorted(names))}; write which.")
+    def add_if_unknown(self, folder: Path) -> None:
+        """Add a build folder, or that of a dataset in one, if no build has its name, as after a move.
 
+        Nothing happens where the registry cannot be written.
+        """
+        build = build_in(folder if read_account(folder) is not None or folder.name != "dataset" else folder.parent)
+        if build is not None and read_account(build.folder) is not None and not self.builds(build.name):
+            with contextlib.suppress(OSError):
+                self.add(build.name, build.folder)
 
-def register_build(name: str, folder: Path) -> None:
-    """Make a build or dataset folder known by its name ``owner/name``, in place of builds of this name that are gone.
-
-    Nothing is written for a build that lies in `builds_folder` under its name.
-
-    Raises:
-        OSError: If the registry cannot be written.
-    """
-    folder = folder.resolve()
-    if folder == (builds_folder() / name).resolve():
-        return
-    registry = builds_folder() / _REGISTRY
-    registry.mkdir(parents=True, exist_ok=True)
-    key = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-    write_whole(registry / f"{key}.json", json.dumps({"name": name, "folder": os.fsdecode(folder)}) + "\n")
-    for gone in missing_builds():
-        if gone.name == name:
-            gone.entry.unlink(missing_ok=True)
-
-
-def make_known(folder: Path) -> None:
-    """Make a build folder, or that of a dataset in one, known by its name if no build has the name, as after a move.
-
-    Nothing happens where the registry cannot be written.
-    """
-    build = build_in(folder if read_account(folder) is not None or folder.name != "dataset" else folder.parent)
-    if build is not None and read_account(build.folder) is not None and not builds_named(build.name):
-        with contextlib.suppress(OSError):
-            register_build(build.name, build.folder)
+    def _entries(self) -> Iterator[LocalBuild | MissingBuild]:
+        """Yield what was added, the newest first; entries that are no entries are left out."""
+        entries = []
+        for path in (self.home / _REGISTRY).glob("*.json"):
+            try:
+                # Anything but a small regular file could block or fill the memory.
+                if path.is_file() and (status := path.stat()).st_size <= _MAX_ENTRY_BYTES:
+                    entries.append((status.st_mtime_ns, path, json.loads(path.read_bytes())))
+            except (OSError, ValueError, RecursionError):
+                continue
+        for _, path, content in sorted(entries, key=lambda entry: entry[:2], reverse=True):
+            if not isinstance(content, dict):
+                continue
+            name, text = content.get("name"), content.get("folder")
+            if not isinstance(name, str) or not is_dataset_name(name) or not isinstance(text, str) or "\0" in text:
+                continue
+            folder = Path(text)
+            if folder.is_absolute() and folder != self.home / name:
+                build = build_in(folder)
+                yield build if build is not None and build.name == name else MissingBuild(name, folder, path)
 
 
 def read_account(folder: Path) -> dict[str, Any] | None:
@@ -226,32 +237,6 @@ def is_locked(folder: Path) -> bool:
 
 def _settings_entry(settings: dict[str, Any]) -> Path:
     return builds_folder() / _REGISTRY / "settings" / digest(settings)
-
-
-def _build_at_home(name: str) -> LocalBuild | None:
-    return build_in(builds_folder() / name, name) if is_dataset_name(name) else None
-
-
-def _registered() -> Iterator[LocalBuild | MissingBuild]:
-    """Yield what the registry lists, the newest first; entries that are no entries are left out."""
-    entries = []
-    for path in (builds_folder() / _REGISTRY).glob("*.json"):
-        try:
-            # Anything but a small regular file could block or fill the memory.
-            if path.is_file() and (status := path.stat()).st_size <= _MAX_ENTRY_BYTES:
-                entries.append((status.st_mtime_ns, path, json.loads(path.read_bytes())))
-        except (OSError, ValueError, RecursionError):
-            continue
-    for _, path, content in sorted(entries, key=lambda entry: entry[:2], reverse=True):
-        if not isinstance(content, dict):
-            continue
-        name, text = content.get("name"), content.get("folder")
-        if not isinstance(name, str) or not is_dataset_name(name) or not isinstance(text, str) or "\0" in text:
-            continue
-        folder = Path(text)
-        if folder.is_absolute() and folder != builds_folder() / name:
-            build = build_in(folder)
-            yield build if build is not None and build.name == name else MissingBuild(name, folder, path)
 
 
 def _read_object(folder: Path, file: str, key: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Find dataset folders: local builds by name, folders by path, and datasets on the HuggingFace Hub by id.
+"""Find what references mean: recipes, local builds by name, folders by path, datasets on the HuggingFace Hub by id.
 
 Importing this module is cheap: pyarrow and the Hub's client are imported by the functions that need them. Rows are
 loaded by `vttdata.load.load_dataset`.
@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.files.remote import is_remote
 from vttdata.ids import is_dataset_name
-from vttdata.load.local_builds import LocalBuild, build_in, builds_named, check_unambiguous, make_known
+from vttdata.load.local_builds import BuildRegistry, LocalBuild, build_in
 from vttdata.load.not_found import explain_bare_name, explain_not_found
 from vttdata.load.origins import build_now, can_build
+from vttdata.recipe import packaged
+from vttdata.recipe.packaged import RecipeFile
 
 if TYPE_CHECKING:
     from vttdata.dataset.provenance import InputFile
@@ -33,6 +35,29 @@ _DOWNLOADED_FILES = ("README.md", "preview.jpg", "recipe.yaml", "*.json", "*.par
 # Patterns of a dataset's videos on the Hub: those stored as rows of a table, and all of them.
 EMBEDDED_VIDEOS = ("videos/*.parquet",)
 ALL_VIDEOS = ("videos/*",)
+
+
+def find_recipe(reference: str | os.PathLike[str]) -> RecipeFile | LocalBuild:
+    """Return the recipe that is known by a name or at a path, whatever folder has the same name, or an earlier build.
+
+    Raises:
+        VttdataError: If there is none of these, or several owners have builds of the name.
+    """
+    reference = os.fspath(reference)
+    refuse_address(reference)
+    is_recipe = reference in packaged.recipes() or Path(reference).is_file()
+    build = None if is_recipe else BuildRegistry().find(reference)
+    return build if build is not None else packaged.recipe_file(reference)
+
+
+def refuse_address(place: str | os.PathLike[str] | None) -> None:
+    """Raise VttdataError if a recipe or a build folder is at an address in remote storage."""
+    if is_remote(place):
+        # The address is not repeated, since it may contain a password.
+        raise VttdataError(
+            "A build folder lies on a disk and not at an address: build with --out DIR, and copy DIR with the tool of "
+            "the store, such as 'aws s3 sync DIR s3://BUCKET/DIR', or mount the store (docs/remote.md)."
+        )
 
 
 def find_dataset(
@@ -114,14 +139,13 @@ def find_local(reference: str, revision: object) -> Path | None:
     from vttdata.dataset.front_matter import read_version
 
     requested = version_in(revision)
-    builds = [] if "/" not in reference and Path(reference).exists() else builds_named(reference)
-    check_unambiguous(reference, builds)
+    builds = [] if "/" not in reference and Path(reference).exists() else BuildRegistry().builds(reference)
     for build in builds:
         if build.dataset is not None and (revision is None or requested == read_version(build.dataset)):
             return _warn_if_unfinished(build, build.dataset)
     path_build = build_in(Path(reference), reference)
     if path_build is not None and path_build.dataset is not None:
-        make_known(Path(reference))
+        BuildRegistry().add_if_unknown(Path(reference))
         folder = path_build.dataset
         if requested is not None and requested != (version := read_version(folder)):
             raise VttdataError(f"{folder}: holds version {version}, but {requested} was requested.")

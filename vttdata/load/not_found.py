@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Iterable
 
 from vttdata.errors import VttdataError
-from vttdata.load.local_builds import builds_folder, local_builds, missing_builds
+from vttdata.load.local_builds import BuildRegistry, builds_folder
 from vttdata.recipe.packaged import build_command, datasets_of_recipes, recipes
 
 # Usual names of splits in other datasets.
@@ -65,7 +65,7 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
         if local.get(name)
         else f"no local build at {builds_folder() / name} (VTTDATA_HOME)"
     )
-    build += "".join(f", and {gone}" for gone in missing_builds() if gone.name == name)
+    build += "".join(f", and {gone}" for gone in BuildRegistry().missing() if gone.name == name)
     timeout = explain_timeout(error)
     reason = str(error).splitlines()[0].rstrip(".")
     hub = timeout or f"the Hub does not have it or cannot be reached ({reason})"
@@ -102,9 +102,9 @@ def explain_bare_name(name: str) -> VttdataError:
     """Return the error for what is neither a path nor ``owner/name``."""
     if name in recipes():
         return explain_recipe_name(name)
-    known = {build.name.partition("/")[2]: build.name for build in local_builds()}
+    known = {build.name.partition("/")[2]: build.name for build in BuildRegistry().builds()}
     hint = suggest(name, known)
-    hint += "".join(f" {gone}." for gone in missing_builds() if gone.name.partition("/")[2] == name)
+    hint += "".join(f" {gone}." for gone in BuildRegistry().missing() if gone.name.partition("/")[2] == name)
     return VttdataError(f"There is no dataset at '{name}', and it is not a name such as vttdata/demo.{hint}")
 
 
@@ -113,7 +113,7 @@ def _local_versions() -> dict[str, str | None]:
     from vttdata.dataset.front_matter import read_version
 
     versions: dict[str, str | None] = {}
-    for build in local_builds():
+    for build in BuildRegistry().builds():
         if build.dataset is not None and build.name not in versions:
             try:
                 versions[build.name] = read_version(build.dataset)

@@ -13,7 +13,7 @@ import sys
 from vttdata.errors import VttdataError
 from vttdata.files.file_lock import wait_for_lock
 from vttdata.files.strict_yaml import read_yaml
-from vttdata.load.local_builds import builds_folder, builds_named
+from vttdata.load.local_builds import BuildRegistry, builds_folder
 from vttdata.recipe import packaged
 
 # What somebody who loads a dataset waits for without having asked for a build.
@@ -31,7 +31,7 @@ def can_build(name: str, requested: str | None) -> bool:
     """
     home = builds_folder() / name
     # Of an own build elsewhere it is said that it is not finished.
-    if any(build.dataset is not None or build.folder != home for build in builds_named(name)):
+    if any(build.dataset is not None or build.folder != home for build in BuildRegistry().builds(name)):
         return False
     recipe = packaged.datasets_of_recipes().get(name)
     # Without these libraries nothing is built, and on Windows neither.
@@ -63,7 +63,7 @@ def build_now(name: str) -> None:
     home.parent.mkdir(parents=True, exist_ok=True)
     lock = home.with_name(f".{home.name}.lock")
     with wait_for_lock(lock, lambda: _say(f"another process is building {name}; waiting for it"), _MAX_WAIT_SECONDS):
-        if any(build.dataset is not None for build in builds_named(name)):
+        if any(build.dataset is not None for build in BuildRegistry().builds(name)):
             return
         _say(f"{name} is not on this machine yet: building it in {home}, which takes about {seconds} s, once")
         messages = pkgutil.resolve_name("vttdata:Messages")(note=_say)

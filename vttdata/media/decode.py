@@ -24,6 +24,7 @@ import numpy as np
 from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.container_structure import check_index
 from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
+from vttdata.media.file_signatures import is_animated_webp
 from vttdata.media.pyav import decode_packet, open_input
 from vttdata.settings import environment_number
 from vttdata.subprocesses import OUT_OF_MEMORY
@@ -160,7 +161,7 @@ class Video:
             if last is not None:
                 if pts <= last:
                     times = f"{self.seconds_of(pts):.3f} s, and the frame before it {self.seconds_of(last):.3f} s"
-                    remedy = "`ffmpeg -i FILE NEW.mp4` writes new times"
+                    remedy = "`ffmpeg -i FILE NEW.mp4`, or a build with collect.new_times=true, writes new times"
                     back = f"the file's times go back: frame {index} has {times}; {remedy}."
                     raise MediaError("timestamps", back)
                 intervals.append(pts - last)
@@ -243,7 +244,8 @@ def open_container(path: Path) -> Iterator[Any]:
     for its pictures and can read it to its end.
 
     Raises:
-        MediaError: ``empty``, ``unreadable``, or ``truncated`` where a file of ISO media ends before its index.
+        MediaError: ``empty``, ``unreadable``, ``unsupported``, or ``truncated`` where a file of ISO media ends before
+            its index.
         UnavailableError: when the file cannot be opened or read, or memory is short.
     """
     try:
@@ -256,6 +258,8 @@ def open_container(path: Path) -> Iterator[Any]:
                 check_index(path)
             except OSError as problem:
                 raise _unavailable(problem) from problem
+            if is_animated_webp(path):
+                raise MediaError("unsupported", "FFmpeg's libraries read no WebP animation.") from error
             raise MediaError("unreadable", f"not a readable video container: {_sentence(error)}") from error
         with container:
             try:

@@ -9,11 +9,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 # Containers that hold media and nothing else: no playlist or script format that could name other files or hosts.
 DEMUXERS = (
-    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,flv,live_flv,mpegts,mpeg,mpegvideo,asf,ogg,mxf,rm,gif,ivf,nut,"
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,flv,live_flv,mpegts,mpeg,mpegvideo,asf,ogg,mxf,rm,gif,apng,ivf,nut,"
     "h264,hevc,m4v,dv,wtv,vob,obu,av1,yuv4mpegpipe,swf,nsv,vc1,dirac"
 )
 
@@ -54,7 +54,14 @@ def ffmpeg_path() -> str:
 
 @functools.cache
 def ffmpeg_version() -> str:
-    """Return the version that the ffmpeg program states, for provenance."""
-    done = subprocess.run([ffmpeg_path(), "-version"], capture_output=True, text=True, timeout=30, check=False)
+    """Return the version that the ffmpeg program states, for provenance.
+
+    Raises:
+        VttdataError: when the program does not run or states none, and no video could be cut.
+    """
+    with DescribeOSErrors(f"{ffmpeg_path()}: cannot be run"):
+        done = subprocess.run([ffmpeg_path(), "-version"], capture_output=True, text=True, timeout=30, check=False)
     match = re.match(r"ffmpeg version (\S+)", done.stdout)
-    return match.group(1) if match else "unknown"
+    if match is None:
+        raise VttdataError(f"{ffmpeg_path()}: states no version of ffmpeg, so it is not that program or does not work.")
+    return match.group(1)

@@ -7,6 +7,7 @@ no difference; memory stays flat however long the video is. Nothing is judged he
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import sys
 import traceback
@@ -22,7 +23,7 @@ from vttdata.media.base_filter import PictureFilter, SampledPicture
 from vttdata.media.decode import Frame, Video, count_packets, momentary_error, open_video, stated_seconds
 from vttdata.media.filters import PICTURE_FILTERS
 from vttdata.media.luma import luma_of
-from vttdata.records import Measure
+from vttdata.records import Measure, Probe
 
 SAMPLE_SECONDS = 0.5
 _MAX_MISSING_SHARE = 0.1
@@ -33,6 +34,8 @@ _STATING_DURATIONS = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "flv
 # Writers round durations to seconds, and frame rates such as 29.97 to 30.
 _END_TOLERANCE_SECONDS = 1.0
 _END_TOLERANCE_SHARE = 0.01
+# Stated rates are rounded, the last frame's duration is an estimate, and a stream may have gaps.
+_RATE_TOLERANCE = 0.05
 # The sound of many files is a little longer than their pictures.
 _PLAUSIBLE_SHORTFALL_SECONDS = 0.25
 
@@ -62,6 +65,19 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
             if watch:
                 watch(frame.time, frame.picture)
         return measurement.result()
+
+
+def correct_probe(probe: Probe, measured: Measure) -> Probe:
+    """Return a container's facts with the mean frame rate of the decoded frames, and a note, where another is stated.
+
+    Raw streams state none, and AVI files often that of their unit of time.
+    """
+    shown = measured.seconds - measured.first_frame_time
+    rate = round(measured.frames / shown, 3) if shown > 0 else 0.0
+    if not rate or abs(rate - probe.frame_rate) <= _RATE_TOLERANCE * rate:
+        return probe
+    note = f"the frame rate is measured, where the container states {probe.frame_rate:g} frames a second"
+    return dataclasses.replace(probe, frame_rate=rate, note="; ".join(filter(None, (probe.note, note))))
 
 
 def frame_times(path: Path) -> npt.NDArray[np.float64]:

@@ -24,7 +24,7 @@ from typing import Any
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.database_path import check_database_path
 from vttdata.files.reading import file_sha256
-from vttdata.ids import digest
+from vttdata.ids import digest, pseudonym
 from vttdata.json_types import JsonObject
 from vttdata.people.addresses import is_url, quote_address
 from vttdata.people.answers.manifest import Manifest, ManifestItem
@@ -134,7 +134,7 @@ class Campaign:
 
     def hash_worker(self, worker: str) -> str:
         """Return the name under which a worker is published: a hash with the campaign's salt."""
-        return "w" + hmac.new(self.token("salt").encode(), worker.encode(), hashlib.sha256).hexdigest()[:12]
+        return pseudonym(self.token("salt").encode(), worker)
 
     @cached_property
     def items(self) -> dict[tuple[str, str], Item]:

@@ -56,8 +56,9 @@ def result_files(
         f"{len({(entry.unit, entry.item.item) for entry in kept}):,} items; {len(left_out):,} workers are left out."
     )
     meanings = [(f"`{name}`", text) for name, text in campaign.task.columns.items()]
+    advice = [] if kept or not answers else [_advise(quality)]
     sections = [
-        Section(campaign.title, [counts]),
+        Section(campaign.title, [counts, *advice]),
         Section("Agreement", table=ResultTable(measures, agreed), depth=1),
         Section("Workers", table=ResultTable.of_rows(workers), depth=1),
         Section("results.csv", table=ResultTable(("column", "meaning"), meanings), depth=1),
@@ -72,6 +73,18 @@ def result_files(
         "agreement.csv": as_csv([measures, *agreed]),
         "report.md": format_markdown(sections, depth=1),
     }
+
+
+def _advise(quality: Sequence[WorkerQuality]) -> str:
+    """Return what to do where no worker counts."""
+    untested = sum(report.verdict.name == "untested" for report in quality)
+    sentence = f"No answer counts: {untested:,} of {len(quality):,} workers are untested"
+    if evidence := next((report.verdict.evidence for report in quality if report.verdict.name == "untested"), None):
+        sentence += f" ({evidence})"
+    return (
+        f"{sentence}. Let them answer more items, which bring further controls, or take the answers of people whom you "
+        "know with --keep-all and say so. A new campaign judges sooner with --set controls=0.3 or --set min_controls=1."
+    )
 
 
 def quality_table(reports: Sequence[WorkerQuality]) -> list[list[Any]]:

@@ -12,6 +12,8 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.json_types import JsonObject, Row
 from vttdata.load.local_builds import ACCOUNT, read_account
+from vttdata.media.base_filter import PictureFilter
+from vttdata.media.filters import FILTERS
 
 # Things that go into a stage; two where the kept records are something else. All other stages take sources.
 _UNITS = {
@@ -45,6 +47,33 @@ HEADER = f"{'stage':<11} {'of':<15} {'in':>7} {'kept':>7}  rejected and failed"
 # Stages whose rejects are captions or ids of pins.
 _WITHOUT_VIDEOS = frozenset({"captions", "split"})
 
+# Stage -> reason -> recipe keys that decide it; of the filters of pictures `max_REASON` does.
+_FILTER_KEYS = {
+    "too_short": "filter.min_seconds, clips.min_seconds",
+    "too_long": "filter.max_seconds",
+    "too_small": "filter.min_width, filter.min_height",
+    "hdr": "filter.keep_hdr",
+    "interlaced": "filter.keep_interlaced",
+    **{each.name: f"filter.max_{each.name}" for each in FILTERS if issubclass(each, PictureFilter)},
+}
+_KEYS = {
+    "collect": {"too_large": "collect.limits.megabytes_per_item", "timeout": "collect.limits.seconds_per_item"},
+    "screen": _FILTER_KEYS,
+    "filter": _FILTER_KEYS,
+    "clips": {"too_short": "clips.min_seconds", "no_fitting_run": "clips.min_seconds, clips.max_seconds, clips.whole"},
+    "drawn": {"not_drawn": "clips.total"},
+    "families": {"near_duplicate": "near_duplicates"},
+    "captions": {
+        "too_short": "captions.min_words",
+        "too_long": "captions.max_words, captions.max_characters",
+        "generic": "captions.generic_from",
+        "language": "captions.language",
+        "outside_clips": "captions.follow",
+    },
+    "captioned": {"too_few_captions": "captions.per_clip, captions.below", "uncaptioned": "captions.per_clip"},
+    "split": {"pinned_but_missing": "split.pin"},
+}
+
 _ID_COLUMNS = ("source_id", "video_id")
 _COLUMNS = ("file", "reason", "detail")
 
@@ -66,6 +95,11 @@ def stage_text(stage: JsonObject) -> str:
     return f"{row.stage:<11} {row.unit:<15} {row.taken:>7} {row.kept:>7}  {row.losses}".rstrip()
 
 
+def keys_of(stage: str, reason: str) -> str:
+    """Return the recipe keys that decide whether a stage rejects for a reason; empty where none does."""
+    return _KEYS.get(stage, {}).get(reason, "")
+
+
 @dataclass(frozen=True, slots=True)
 class Reject:
     """Source or clip that a stage rejected, or `failed` to process.
@@ -80,6 +114,12 @@ class Reject:
     reason: str
     detail: str
     failed: bool
+
+    @property
+    def facts(self) -> str:
+        """The detail, and the recipe keys that change the outcome."""
+        keys = keys_of(self.stage, self.reason)
+        return "; ".join(filter(None, (self.detail, keys and f"set by {keys}")))
 
 
 def stages_of_build(folder: Path) -> list[str]:
@@ -145,7 +185,7 @@ def explain_video(folder: Path, name: str) -> str:
     if not sources and not cut and not losses:
         raise VttdataError(f"{folder}: the build knows no video '{name[:80]}'; name its file, address or id.")
     reasons = [
-        f"{loss.id}: stage '{loss.stage}' {'failed' if loss.failed else 'rejected it'}: {loss.reason} ({loss.detail})"
+        f"{loss.id}: stage '{loss.stage}' {'failed' if loss.failed else 'rejected it'}: {loss.reason} ({loss.facts})"
         for loss in losses
     ]
     number = f"{len(kept):,} clips in the dataset" if len(kept) != 1 else "1 clip in the dataset"

@@ -27,6 +27,7 @@ from vttdata.files.addresses import without_secrets
 from vttdata.files.database_path import check_database_path
 from vttdata.files.output_file import write_whole
 from vttdata.files.own_folder import check_own
+from vttdata.files.reading import file_sha256
 from vttdata.files.remote import is_remote
 from vttdata.ids import digest
 from vttdata.json_types import JsonObject
@@ -52,6 +53,7 @@ T = TypeVar("T")
 _ROWS_PER_GROUP = 4096
 # Table of a recipe -> the key with the names of its columns, which says nothing about another table.
 _COLUMNS_OF = {"input": "columns", "captions.file": "captions.columns", "collect.manifest": "collect.columns"}
+_TABLES = ("kept", "rejected", "failed")
 # Columns of rejects and failures after that of the id.
 _LOSS_COLUMNS = ["file", "reason", "detail"]
 _LIBRARIES = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
@@ -66,16 +68,21 @@ def tool_versions() -> dict[str, str]:
 def write_tables(table: Table[object], folder: Path, files: Mapping[str, str]) -> None:
     """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into its folder.
 
-    ``stage.json``, written last, identifies the results that they hold; tables that are up to date are left alone, but
-    not those of records, of which nothing else is stored.
+    ``stage.json``, written last, identifies the results that they hold, and their content; tables that are up to date
+    and undamaged are left alone, but not those of records, of which nothing else is stored.
     `files` are file names or addresses by the id of a source or clip.
     """
     tally = table.tally
-    state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed]), "columns": _LOSS_COLUMNS}
+    state: JsonObject = {
+        "results": digest([table.keys, tally.kept, tally.rejected, tally.failed]),
+        "columns": _LOSS_COLUMNS,
+    }
     state_file = folder / "stage.json"
-    with contextlib.suppress(OSError, ValueError):
-        if table.keys and tally.reused == tally.parts and json.loads(state_file.read_bytes()) == state:
-            return
+    with contextlib.suppress(OSError, ValueError, VttdataError):
+        if table.keys and tally.reused == tally.parts:
+            written = json.loads(state_file.read_bytes())
+            if written == state | {"sha256": _checksums(folder)}:
+                return
     folder.mkdir(parents=True, exist_ok=True)
     state_file.unlink(missing_ok=True)
     texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, *_LOSS_COLUMNS)]
@@ -89,7 +96,11 @@ def write_tables(table: Table[object], folder: Path, files: Mapping[str, str]) -
         temporary = folder / f"{name}.parquet.tmp"
         write_rows(temporary, schema, rows, _ROWS_PER_GROUP)
         temporary.replace(folder / f"{name}.parquet")
-    write_json(state_file, state)
+    write_json(state_file, state | {"sha256": _checksums(folder)})
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    return {name: file_sha256(folder / f"{name}.parquet") for name in _TABLES}
 
 
 def _loss_rows(

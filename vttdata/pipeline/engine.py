@@ -37,6 +37,10 @@ from vttdata.pipeline.stored_results import ItemResults, Part, PartStore, cut_in
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
 MAX_CRASHES_IN_A_ROW = 8
 CRASHES = frozenset({"crashed", "killed"})
+# Failures that every run tries again, although the dataset is complete without their items.
+PASSING = frozenset({"not_yet"})
+# So many failures of unknown cause with the same words, hardly either.
+MAX_UNEXPLAINED_IN_A_ROW = 10
 
 
 @dataclass(slots=True)
@@ -229,7 +233,10 @@ class Engine:
     def has_due(self, result: ItemResult[object]) -> bool:
         """Return True if a stored result holds a failure whose item has to be tried again."""
         failures = (outcome for outcome in result.outcomes if isinstance(outcome, Failed))
-        return any(failure.inconclusive or (failure.retry and self.retry_failed) for failure in failures)
+        return any(
+            failure.inconclusive or failure.reason in PASSING or (failure.retry and self.retry_failed)
+            for failure in failures
+        )
 
 
 def watch_results(
@@ -356,7 +363,7 @@ class CircuitBreaker(Generic[In, Out]):
         self._item_of = item_of
         self._held: list[tuple[Tag, ItemResult[Out]]] = []
         self._row: list[tuple[In, Failed]] = []
-        self._reasons: frozenset[str] = frozenset()
+        self._link: object = None
 
     def add(self, tag: Tag, result: ItemResult[Out]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Take in the next result, and yield the results that can be stored.
@@ -365,23 +372,31 @@ class CircuitBreaker(Generic[In, Out]):
             HaltError: with what happened and how to go on.
         """
         failure = next((outcome for outcome in result.outcomes if isinstance(outcome, Failed)), None)
-        if failure is None or failure.reason not in self._reasons:
+        link, limit = self._link_and_limit(tag, failure) if failure else (None, 0)
+        if link != self._link:
             yield from self.release()
-        groups = (CRASHES, self._stage.halting_reasons)
-        self._reasons = next((reasons for reasons in groups if failure and failure.reason in reasons), frozenset())
-        if failure is None or not self._reasons:
+        self._link = link
+        if failure is None or not link:
             yield tag, result
             return
         self._held.append((tag, result))
         self._row.append((self._item_of(tag), failure))
-        if len(self._row) >= (MAX_CRASHES_IN_A_ROW if self._reasons is CRASHES else self._stage.halt_after()):
-            if self._reasons is CRASHES or self._stage.must_halt(self._row):
+        if len(self._row) >= limit:
+            if link != self._stage.halting_reasons or self._stage.must_halt(self._row):
                 raise HaltError(
                     f"Stage '{self._stage.name}' stopped after {len(self._row)} items in a row ended as "
                     f"'{failure.reason}': {failure.detail.rstrip('.')}. What is done is kept; run the same command "
                     "later to go on."
                 )
             yield from self.release()
+
+    def _link_and_limit(self, tag: Tag, failure: Failed) -> tuple[object, int]:
+        """Return what makes a row of failures one, nothing if none begins here, and the length at which it halts."""
+        if failure.reason in CRASHES:
+            return CRASHES, MAX_CRASHES_IN_A_ROW
+        if failure.reason in self._stage.halting_reasons:
+            return self._stage.halting_reasons, self._stage.halt_after()
+        return self._stage.unexplained(self._item_of(tag), failure), MAX_UNEXPLAINED_IN_A_ROW
 
     def release(self) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Yield the results that are held back, since their row has ended."""

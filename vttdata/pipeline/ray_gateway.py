@@ -84,7 +84,10 @@ class Gateway:
         if error is None:
             self._events.put((event, number, future.result()))
         elif not is_ours:
-            self._events.put(("lost", number, _reason(error)))
+            # The sentence of Ray's message on a lost actor that says why.
+            lines = [line.strip() for line in str(error).splitlines()]
+            why = next((line for line in lines if line.startswith("The actor is dead because")), lines[0])
+            self._events.put(("lost", number, why.partition(". ")[0].rstrip(".")))
         elif event == "ready":
             self._events.put(("refused", number, str(error).strip().splitlines()[-1].strip(". ")))
         else:
@@ -93,13 +96,6 @@ class Gateway:
     def _send_events(self) -> NoReturn:
         while True:
             self._connection.send(self._events.get())
-
-
-def _reason(error: BaseException) -> str:
-    """Return the sentence of Ray's message on a lost actor that says why."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    why = next((line for line in lines if line.startswith("The actor is dead because")), lines[0])
-    return why.partition(". ")[0].rstrip(".")
 
 
 def main() -> None:

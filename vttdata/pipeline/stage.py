@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from vttdata.errors import DISK_ERRORS, MACHINE_ERRORS, HaltError, UnavailableError, VttdataError, disk_error_halt
+from vttdata.files.addresses import hide_secrets
 from vttdata.ids import digest
 from vttdata.subprocesses import OUT_OF_MEMORY
 
@@ -136,6 +137,13 @@ class Stage(ABC, Generic[In, Out]):
         """Check whether a row of items with their failures, each for one of `halting_reasons`, has to halt the run."""
         return True
 
+    def unexplained(self, item: In, failure: Failed) -> str:  # noqa: ARG002
+        """Return the words of a failure of unknown cause, without what names the item; empty for a known cause.
+
+        Many failures in a row with the same words halt the run.
+        """
+        return ""
+
     def intact(self, record: Out) -> bool:  # noqa: ARG002
         """Check that files of a kept record are still there, before an earlier result is used again."""
         return True
@@ -208,13 +216,17 @@ def process_item(stage: Stage[In, Out], item: In) -> ItemResult[Out]:
     except OSError as error:
         if error.errno in DISK_ERRORS:
             raise disk_error_halt(error, stage.name) from error
-        outcomes = (Failed(item_id, "io_error", str(error), retry=True, inconclusive=error.errno in MACHINE_ERRORS),)
+        outcomes = (
+            Failed(
+                item_id, "io_error", hide_secrets(str(error)), retry=True, inconclusive=error.errno in MACHINE_ERRORS
+            ),
+        )
     except MemoryError:
         outcomes = (Failed(item_id, "out_of_memory", OUT_OF_MEMORY, retry=True, inconclusive=True),)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
-        outcomes = (Failed(item_id, "internal_error", detail, retry=True),)
+        outcomes = (Failed(item_id, "internal_error", hide_secrets(detail), retry=True),)
     return ItemResult(item_id, stage.count(item), outcomes, time.monotonic() - started)
 
 
@@ -226,4 +238,4 @@ def lost_item(stage: Stage[In, Out], item: In, reason: str, detail: str, seconds
 
 
 def _with_label(stage: Stage[In, Out], item: In, detail: str) -> str:
-    return ": ".join(text for text in (stage.label(item), detail) if text)
+    return ": ".join(text for text in (stage.label(item), hide_secrets(detail)) if text)

@@ -55,7 +55,10 @@ def remove_withdrawn_results(build: Path, tombstones: Tombstones, changes: FileC
         # Whoever needs an audit makes one of the dataset as it is.
         write_json(build / ACCOUNT, {name: value for name, value in account.items() if name != "audit"})
     for path in [build / JOURNAL, *sorted(build.glob(f"{PINS}*.jsonl"))]:
-        _filter_lines(path, tombstones, changes)
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True) if path.is_file() else []
+        kept = [line for line in lines if not _is_gone(line, tombstones)]
+        if len(kept) < len(lines) and changes.note(path, "changed"):
+            write_whole(path, "".join(kept))
     stamp = build / STAMP
     if len(changes.files) > before and stamp.is_file() and changes.note(stamp, "removed"):
         # What a build trusts where nothing seems to have changed.
@@ -108,14 +111,6 @@ def _filter_table(path: Path, tombstones: Tombstones, changes: FileChanges) -> N
     if changes.note(path, "changed"):
         with partial_file(path) as partial:
             pq.write_table(table.filter(pa.array(keep)), partial)
-
-
-def _filter_lines(path: Path, tombstones: Tombstones, changes: FileChanges) -> None:
-    if path.is_file():
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-        kept = [line for line in lines if not _is_gone(line, tombstones)]
-        if len(kept) < len(lines) and changes.note(path, "changed"):
-            write_whole(path, "".join(kept))
 
 
 def _is_gone(line: str, tombstones: Tombstones) -> bool:

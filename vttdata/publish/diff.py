@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.dataset.card.sections import escape
 from vttdata.dataset.find_tables import ConfigTables, key_columns, read_tables
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import link_file
 from vttdata.files.reading import file_sha256, is_inside
+from vttdata.files.results import escape_line
 from vttdata.json_types import JsonObject
 from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_batches, hash_column, read_batches
 from vttdata.publish.version_rule import VersionChange, next_version
@@ -157,7 +157,7 @@ class DatasetDifference:
 
     def as_markdown(self, *, examples: bool = True) -> str:
         """Return the list of changes for a card: an item for each configuration that differs."""
-        return "\n".join(f"- {escape(line)}" for line in self.as_lines(examples=examples)) or "No row differs."
+        return "\n".join(f"- {escape_line(line)}" for line in self.as_lines(examples=examples)) or "No row differs."
 
 
 def compare_datasets(old: Path, new: Path) -> DatasetDifference:

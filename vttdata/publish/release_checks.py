@@ -95,8 +95,9 @@ def _check_licence(dataset: Path) -> None:
     if str(licence if licence is not None else "").strip().lower() not in _NO_LICENCE:
         return
     raise VttdataError(
-        f"{dataset}: has no licence, so nobody may use it; state the terms of its annotations, such as cc-by-4.0: "
-        f"{build_again('licence', 'cc-by-4.0')}."
+        f"{dataset}: has no licence, so nobody may use it; state the terms of its annotations, as their authors gave "
+        "them: "
+        f"{build_again('licence', 'NAME')}."
     )
 
 

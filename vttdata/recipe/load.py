@@ -25,6 +25,7 @@ from vttdata.ids import digest, is_dataset_name
 from vttdata.json_types import JsonObject
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
+from vttdata.recipe.packaged import RecipeFile
 from vttdata.settings import Count, Ratio, Responsible, check_date, check_licence
 from vttdata.validation import MISSING, UNKNOWN_KEY, describe_problem
 
@@ -156,11 +157,13 @@ class Loaded:
     addresses: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-def load_recipe(reference: str, overrides: Sequence[str] = (), *, fetch: Callable[[str], Path] | None = None) -> Loaded:
+def load_recipe(
+    reference: str | RecipeFile, overrides: Sequence[str] = (), *, fetch: Callable[[str], Path] | None = None
+) -> Loaded:
     """Read and check a recipe.
 
     Args:
-        reference: path, or name of a packaged recipe or of one in the user's folder of plugins.
+        reference: recipe, its path, or the name of a packaged one or of one in the user's folder of plugins.
         overrides: ``key=value`` with dotted keys; values are YAML. Those of paths are taken as they are, but for
             ``null``, which unsets the key.
         fetch: copies a file or folder from an address in remote storage and returns its path; without it, addresses
@@ -169,11 +172,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = (), *, fetch: Callabl
     Raises:
         VttdataError: when the recipe or its builder cannot be used; names file, key, value found and what is allowed.
     """
-    recipes = packaged.recipes()
-    file = recipes.get(reference, Path(reference))
-    if not file.is_file():
-        options = list_choices(reference, sorted(recipes))
-        raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
+    file = (packaged.recipe_file(reference) if isinstance(reference, str) else reference).file
     return check_recipe(read_yaml(file), file, overrides, fetch=fetch)
 
 
@@ -206,20 +205,27 @@ def check_recipe(
     resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
     addresses = fetch_paths(raw, model.paths, fetch) if fetch is not None else {}
-    missing = missing_path(raw, model.paths)
-    if missing is not None:
-        key, problem = missing
-        origin = _origin(file, key, overrides)
-        hint = "" if origin == "--set" else f"; give another one with --set {key}=PATH"
-        raise VttdataError(f"{origin}: {key}: {problem}{hint}.")
-    try:
-        recipe = model.model_validate_json(json.dumps(raw))
-    except pydantic.ValidationError as error:
-        first, *others = error.errors(include_url=False)
-        key = ".".join(str(step) for step in first["loc"])
-        more = f" ({len(others)} more after this)" if others else ""
-        raise VttdataError(f"{_origin(file, key, overrides)}: {_describe(key, first, model)}{more}") from error
+    recipe, faults = _validate(raw, model, overrides)
+    if recipe is None or faults:
+        raise VttdataError(_join_faults(faults, file, overrides))
     return Loaded(recipe, builder, file, sha256, recipe_file or file.name, addresses)
+
+
+def _validate(
+    raw: JsonObject, model: type[BaseRecipe], overrides: Sequence[str]
+) -> tuple[BaseRecipe | None, dict[str, str]]:
+    """Return the recipe of settings, None where they have no valid form, and dotted key -> what is wrong with it."""
+    faults = {}
+    for key, problem in missing_paths(raw, model.paths):
+        hint = "" if _is_set(key, overrides) else f"; give another one with --set {key}=PATH"
+        faults[key] = f"{key}: {problem}{hint}."
+    try:
+        return model.model_validate_json(json.dumps(raw)), faults
+    except pydantic.ValidationError as error:
+        for details in error.errors(include_url=False):
+            # Each form that a value may have has an error of its own.
+            faults.setdefault(_written_key(raw, details), _describe(details, model))
+        return None, faults
 
 
 def setting_keys(reference: str) -> list[str]:
@@ -228,7 +234,7 @@ def setting_keys(reference: str) -> list[str]:
     Raises:
         VttdataError: when the recipe or its builder cannot be used.
     """
-    file = packaged.recipes().get(reference, Path(reference))
+    file = packaged.recipe_file(reference).file
     model = _load_builder(file, read_yaml(file)).Recipe
     keys: list[str] = []
     sections: list[list[str]] = [[]]
@@ -299,17 +305,37 @@ def _is_item(raw: Any, key: str) -> bool:
     return isinstance(raw, list) and name.isdecimal() and int(name) < len(raw)
 
 
-def _origin(file: Path, key: str, overrides: Sequence[str]) -> str:
-    """Return ``--set`` if an override gave this key, a section of it or a key below it; else the name of the file."""
+def _is_set(key: str, overrides: Sequence[str]) -> bool:
+    """Return True if an override gave this key, a section of it or a key below it."""
     given = [text.partition("=")[0] for text in overrides]
-    related = any(key == name or key.startswith(f"{name}.") or name.startswith(f"{key}.") for name in given)
-    return "--set" if related else str(file)
+    return any(key == name or key.startswith(f"{name}.") or name.startswith(f"{key}.") for name in given)
 
 
-def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
-    """Return a pydantic error as the second half of a sentence."""
+def _written_key(raw: Any, problem: Any) -> str:
+    """Return the dotted key of a pydantic error without the names of types that pydantic appends."""
+    steps: list[str] = []
+    for step in problem["loc"]:
+        is_there = (isinstance(raw, dict) and step in raw) or (isinstance(raw, list) and isinstance(step, int))
+        if not is_there and problem["type"] not in MISSING:
+            break
+        steps.append(str(step))
+        raw = raw[step] if is_there else None
+    return ".".join(steps)
+
+
+def _join_faults(faults: Mapping[str, str], file: Path, overrides: Sequence[str]) -> str:
+    """Return faults by their keys as one message: those of the file, and those of ``--set``."""
+    by_origin: dict[str, list[str]] = {}
+    for key, fault in faults.items():
+        by_origin.setdefault("--set" if _is_set(key, overrides) else str(file), []).append(fault)
+    return " ".join(f"{origin}: {' '.join(found)}" for origin, found in by_origin.items())
+
+
+def _describe(problem: Any, model: type[BaseRecipe]) -> str:
+    """Return a pydantic error as a sentence that begins with its key."""
+    *sections, name = map(str, problem["loc"] or [""])
+    key = ".".join([*sections, name])
     if problem["type"] in UNKNOWN_KEY:
-        *sections, name = key.split(".")
         return f"{key}: there is no such key; allowed are {list_choices(name, _keys_of_section(model, sections))}."
     field = model.model_fields.get(key)
     is_explained = problem["type"] in MISSING or problem["type"].startswith("string")
@@ -387,8 +413,8 @@ def fetch_paths(raw: JsonObject, paths: Paths, fetch: Callable[[str], Path]) -> 
     return addresses
 
 
-def missing_path(raw: JsonObject, paths: Paths) -> tuple[str, str] | None:
-    """Return the first key that names no existing file or folder, with the problem in words; None without any."""
+def missing_paths(raw: JsonObject, paths: Paths) -> Iterator[tuple[str, str]]:
+    """Yield the keys that name no existing file or folder, with the problem in words."""
     for given in given_paths(raw, paths):
         value = given.value
         if given.kind == "input":
@@ -397,8 +423,7 @@ def missing_path(raw: JsonObject, paths: Paths) -> tuple[str, str] | None:
             exists = Path(value).is_dir() if given.kind == "folder" else Path(value).is_file()
         if not exists or not value:
             wanted = "file or dataset" if given.kind == "input" else given.kind
-            return given.key, f"found '{value}', which is not an existing {wanted}"
-    return None
+            yield given.key, f"found '{value}', which is not an existing {wanted}"
 
 
 def _texts(value: Any, steps: Sequence[str], key: str = "") -> Iterator[tuple[str, JsonObject, str]]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.plugins import discover, load_module
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeFile:
+    """Recipe by its file, and by its name if it is packaged or in the user's folder of plugins."""
+
+    file: Path
+    name: str | None = None
 
 
 def folder(kind: str) -> Path:
@@ -24,6 +33,21 @@ def recipes() -> dict[str, Path]:
     return discover(folder("recipes"), "recipes", ".yaml")
 
 
+def recipe_file(reference: str) -> RecipeFile:
+    """Return the recipe that is known by a name, else the one at a path.
+
+    Raises:
+        VttdataError: when there is neither.
+    """
+    known = recipes()
+    if reference in known:
+        return RecipeFile(known[reference], reference)
+    if not Path(reference).is_file():
+        options = list_choices(reference, sorted(known))
+        raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
+    return RecipeFile(Path(reference))
+
+
 def protocols() -> dict[str, Path]:
     """Return the files of packaged protocols of the literature, and of the user's, by name."""
     return discover(folder("recipes") / "protocols", "protocols", ".yaml")
@@ -33,6 +57,17 @@ def datasets_of_recipes() -> dict[str, str]:
     """Return the recipes' names by the names of the datasets that they build."""
     contents = {name: read_yaml(path) for name, path in recipes().items()}
     return {str(raw["name"]): name for name, raw in contents.items() if "name" in raw}
+
+
+def reported_protocols(dataset: str, task: str) -> dict[str, str]:
+    """Return the protocols by which papers report a task on a dataset -> what they call the test set."""
+    recipe = datasets_of_recipes().get(dataset)
+    contents = {name: read_yaml(path) for name, path in protocols().items()}
+    return {
+        name: str(raw["reported"][task])
+        for name, raw in contents.items()
+        if raw.get("benchmark") == recipe and task in raw.get("reported", {})
+    }
 
 
 def summary(recipe: str) -> str:

@@ -38,7 +38,7 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
         ("format", "foils.selection", "degrade.variant", "publish.media", "near_duplicates", "collect.category"), _ANY
     ),
     **dict.fromkeys(("filter.score_only.*", "media.keep", "media.codec", "captions.below"), _ANY),
-    **dict.fromkeys(("split.together.*", "split.method", "split.stratify"), _ANY),
+    **dict.fromkeys(("split.together.*", "split.cut_ties.*", "split.method", "split.stratify"), _ANY),
     # Packaged things.
     "builder": _ANY,  # `load_foreign_recipe` has checked it
     "scorer": _TRAINED_HERE,

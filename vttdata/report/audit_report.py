@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.results import Section
 from vttdata.media.video_folder import locate_videos
@@ -21,26 +20,29 @@ from vttdata.split.audit.leaks import LEAKS, clips_of_example, example_text
 _PAIRS_SHOWN = 24
 
 
-def audit_page(folder: Path, audit: Audit, sections: Iterable[Section], videos: Path | None = None) -> str:
+def audit_page(
+    folder: Path | None, title: str, audit: Audit, sections: Iterable[Section], videos: Path | None = None
+) -> str:
     """Return the page of an audit of splits: its sections, and frames of the worst examples where files exist.
+
+    The folder is that of the dataset, or None for clips that vttdata did not write.
 
     Frames of questions come from a folder of videos, named by their ids, or from the dataset's clips.
     """
-    manifest = read_dataset_manifest(folder)
     examples = {
         leak: [(example_text(leak, example), clips_of_example(leak, example)) for example in found]
         for leak, found in audit.examples.items()
         if found
     }
     ids = {video_id for found in examples.values() for _, clips in found for video_id in clips}
-    stills = read_clip_stills(folder, ids)
+    stills = read_clip_stills(folder, ids) if folder is not None else {}
     rendered = render_sections(sections)
     for leak, found in examples.items():
         body = render_examples(Example(text=text, stills=select_stills(stills, *clips)) for text, clips in found)
         rendered.append(PageSection(leak.replace("_", "-"), LEAKS[leak][0], body, "The worst first.", str(len(found))))
     return render_page(
-        f"{manifest.get('name')} {manifest.get('version')}",
-        [*rendered, *show_questions(folder, videos)],
+        title,
+        [*rendered, *(show_questions(folder, videos) if folder is not None else ())],
         kicker="Audit of splits",
         tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
         alerts=[("good" if audit.ok else "bad", audit.verdict), *(("warn", warning) for warning in audit.warnings)],

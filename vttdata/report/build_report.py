@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
+from vttdata.dataset.errata import correction_hint
 from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
@@ -365,5 +366,6 @@ def _describe_provenance(report: ReportInput) -> Section:
         f"See what was left out: `vttdata rejects {name}`",
         f"Check the splits: `vttdata audit {name}`",
         f"Build the dataset's own recipe again: `vttdata verify {name}`",
+        *filter(None, [correction_hint(report.dataset) if report.dataset is not None else ""]),
     ]
     return Section("Provenance", items=commands, table=ResultTable(("fact", "value"), facts))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from vttdata.evaluate.report import Estimate, Evaluation
+from vttdata.evaluate.conventions import PRINTED, Printed
+from vttdata.evaluate.report import Evaluation
 from vttdata.evaluate.task import load_evaluation_task
 from vttdata.report.page import PageSection, Tile, format_number, render_page
 from vttdata.report.page_pictures import read_clip_stills, select_stills
 from vttdata.report.sections import Example, render_examples, render_sections
 
-_ITEMS_SHOWN, _TEXTS_SHOWN = 8, 5
+_ITEMS_SHOWN, _TEXTS_SHOWN, _TILES = 8, 5, 5
 
 
 def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | None = None) -> str:
@@ -29,10 +31,7 @@ def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | No
         lead=f"{evaluation.task} on {evaluation.config}/{evaluation.split}",
         tiles=[
             Tile(f"{counts.scored:,}", "items scored", f"of {counts.expected:,}"),
-            *(
-                Tile(format_number(scores.all.score), name, _interval(scores.all))
-                for name, scores in [*evaluation.scores.items()][:5]
-            ),
+            *_score_tiles(evaluation),
         ],
         alerts=[("warn", note) for note in evaluation.notes],
     )
@@ -73,5 +72,11 @@ def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) 
     return sections
 
 
-def _interval(score: Estimate) -> str:
-    return f"{format_number(score.low)} to {format_number(score.high)}" if math.isfinite(score.low) else ""
+def _score_tiles(evaluation: Evaluation) -> Iterator[Tile]:
+    """Yield tiles of the scores that papers print, the headline of the task first; of others without any."""
+    names = [name for name in PRINTED if name in evaluation.scores] or [*evaluation.scores]
+    for name in names[:_TILES]:
+        scores = evaluation.scores[name]
+        score, printed = scores.all, PRINTED.get(name, Printed("", name, 1 if scores.lower_is_better else 100))
+        ends = f"{printed.format(score.low)} to {printed.format(score.high)}" if math.isfinite(score.low) else ""
+        yield Tile(printed.format(score.score), f"{printed.name} {printed.subject}".strip(), ends)

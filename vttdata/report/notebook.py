@@ -12,7 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from vttdata.files.output_file import HTML, check_output_file, write_whole
-from vttdata.load.local_builds import find_build, read_account
+from vttdata.load.local_builds import BuildRegistry, read_account
 from vttdata.load.lookup import find_dataset
 from vttdata.report.build_report import REPORT, write_report
 from vttdata.report.page import render_figure
@@ -102,8 +102,8 @@ def dataset_report(dataset: str | os.PathLike[str]) -> DatasetReport:
     Raises:
         VttdataError: if there is no such build or dataset, or a table is damaged.
     """
-    build = find_build(str(dataset))
-    folder = build if build is not None else find_dataset(dataset)
+    build = BuildRegistry().find(str(dataset))
+    folder = build.folder if build is not None else find_dataset(dataset)
     if build is not None or read_account(folder.parent) is not None:
         return DatasetReport(folder, write_report(folder))
     temporary = tempfile.TemporaryDirectory(prefix="vttdata-report-")

@@ -18,7 +18,7 @@ from vttdata.records import Clip
 from vttdata.settings import Count, Ratio, Strict, check_date
 from vttdata.split.balance import balance
 from vttdata.split.draw import draw_splits
-from vttdata.split.groups import ClipGroup, Tie, group_clips
+from vttdata.split.groups import ClipGroup, Tie, group_clips, take_apart
 
 _TEST = "test"
 # Category of clips that have none.
@@ -34,6 +34,8 @@ class SplitSettings(Strict):
         ratios: name -> share of clips, together 1. The default is MSR-VTT's 65/5/30 (Xu et al., CVPR 2016, section 3).
         together: clips that never cross a split: those of one `source`, found by one `query`, of one `uploader`, or of
             sources that are near-duplicates of each other (`near_duplicate`).
+        cut_ties: kinds of `together` that are cut, one after another, in groups of more clips than the smallest split
+            should have. What shows the same stays together.
         method: `stable` draws the split of each group by its own hash, so that no clip changes its split because
             others came or went, and the shares come out by chance; `balanced` keeps to the ratios as closely as the
             groups allow, and further clips move some of the others.
@@ -51,6 +53,7 @@ class SplitSettings(Strict):
 
     ratios: dict[str, Ratio] = field(default_factory=lambda: {"train": 0.65, "validation": 0.05, "test": 0.30})
     together: tuple[Tie, ...] = ("source", "near_duplicate")
+    cut_ties: tuple[Literal["query", "uploader"], ...] = ()
     method: Literal["stable", "balanced"] = "stable"
     draw: Count = 0
     stratify: Literal["category"] | None = "category"
@@ -66,6 +69,10 @@ class SplitSettings(Strict):
                 raise ValueError(f"'{name}' is not a name for a split; use letters, digits and _, but not 'all'.")
             if not ratio >= _MIN_RATIO:
                 raise ValueError(f"the ratio of '{name}' is {ratio}; leave out a split that should get nothing.")
+        if missing := [tie for tie in self.cut_ties if tie not in self.together]:
+            raise ValueError(f"cut_ties has '{missing[0]}', which is not in together.")
+        if len(set(self.cut_ties)) < len(self.cut_ties):
+            raise ValueError("cut_ties has a kind twice.")
         total = sum(self.ratios.values())
         if abs(total - 1) > 1e-6:
             raise ValueError(f"the ratios of {', '.join(self.ratios) or 'no splits'} add up to {total:g}, not to 1.")
@@ -134,7 +141,7 @@ def assign_splits(
     uploaders, pins = uploaders or {}, pins or {}
     if clips and "uploader" in settings.together and not uploaders:
         raise VttdataError("The splits should keep each uploader's clips together, but no source has an uploader.")
-    group_of = group_clips(clips, settings.together, pairs, uploaders) if group_of is None else group_of
+    group_of = find_groups(clips, settings, pairs, uploaders) if group_of is None else group_of
     pinned_groups, lost_pins = pin_groups(group_of, pins, settings.ratios)
     if settings.after is not None:
         pinned_groups |= _later_groups(clips, group_of, pinned_groups, settings.after, uploaded or {})
@@ -166,6 +173,18 @@ def assign_splits(
         largest_gap=max(abs(achieved[split] - ratio) for split, ratio in settings.ratios.items()) if clips else 0.0,
         lost_pins=lost_pins,
     )
+
+
+def find_groups(
+    clips: Sequence[Clip], settings: SplitSettings, pairs: Iterable[tuple[str, str]], uploaders: Mapping[str, str]
+) -> dict[str, str]:
+    """Return `video_id` -> group id by the ties of the settings, of which some are cut in large groups."""
+    pairs, ties = tuple(pairs), list(settings.together)
+    group_of = group_clips(clips, ties, pairs, uploaders)
+    for tie in settings.cut_ties:
+        ties.remove(tie)
+        group_of = take_apart(group_of, clips, ties, min(settings.ratios.values()) * len(clips), pairs, uploaders)
+    return group_of
 
 
 def pin_groups(
@@ -219,12 +238,14 @@ def build_groups(
 ) -> list[ClipGroup]:
     """Return the groups with their sizes, strata and hashes."""
     strata: dict[str, Counter[str]] = {}
+    # Parts of a group that was taken apart are drawn apart.
+    ties = set(settings.together) - set(settings.cut_ties)
     anchors: dict[str, str] = {}
     for clip in clips:
         group_id = group_of[clip.video_id]
         stratum = (clip.category or UNCATEGORISED) if settings.stratify else ""
         strata.setdefault(group_id, Counter())[stratum] += 1
-        anchor = _anchor(clip, settings.together, uploaders)
+        anchor = _anchor(clip, ties, uploaders)
         anchors[group_id] = min(anchor, anchors.get(group_id, anchor))
     groups = []
     drawn = f"{seed} {settings.draw}" if settings.draw else seed

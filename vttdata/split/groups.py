@@ -5,6 +5,7 @@ Near-duplicates are not searched for here; callers pass the pairs of sources.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -78,6 +79,43 @@ def group_clips(
     for video_id, root in root_of_clip.items():
         group_of_root[root] = min(video_id, group_of_root.get(root, video_id))
     return {video_id: group_of_root[root] for video_id, root in root_of_clip.items()}
+
+
+def take_apart(
+    group_of: Mapping[str, str],
+    clips: Iterable[Clip],
+    together: Collection[Tie],
+    limit: float,
+    pairs: Iterable[tuple[str, str]] = (),
+    uploaders: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Return `video_id` -> group id, where groups of more than `limit` clips are made again by fewer kinds of ties."""
+    sizes = Counter(group_of.values())
+    large = (clip for clip in clips if sizes[group_of[clip.video_id]] > limit)
+    return {**group_of, **group_clips(large, together, pairs, uploaders)}
+
+
+def count_ties(
+    group_of: Mapping[str, str],
+    clips: Iterable[Clip],
+    pairs: Iterable[tuple[str, str]],
+    uploaders: Mapping[str, str],
+    number: int,
+) -> list[tuple[str, int, dict[str, int]]]:
+    """Return the largest groups: id, number of clips, and how many sources, queries, uploaders and pairs are in it."""
+    largest = dict(Counter(group_of.values()).most_common(number))
+    found: dict[str, dict[str, set[object]]] = {group: {} for group in largest}
+    group_of_source: dict[str, str] = {}
+    for clip in clips:
+        if (group := group_of[clip.video_id]) in largest:
+            group_of_source[clip.source_id] = group
+            ties = {"sources": clip.source_id, "queries": clip.query, "uploaders": uploaders.get(clip.source_id)}
+            for kind, name in ties.items():
+                found[group].setdefault(kind, set()).update({name} - {None})
+    for pair in pairs:
+        for group in {group_of_source[source] for source in pair if source in group_of_source}:
+            found[group].setdefault("near-duplicate pairs", set()).add(pair)
+    return [(name, size, {kind: len(names) for kind, names in found[name].items()}) for name, size in largest.items()]
 
 
 class DisjointSets:

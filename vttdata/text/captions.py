@@ -6,6 +6,7 @@ it never rewrites the words of a caption. Which clip a caption belongs to is dec
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import re
@@ -18,9 +19,9 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from vttdata.errors import VttdataError, list_choices
+from vttdata.errors import DescribeOSErrors, VttdataError, list_choices
 from vttdata.files.tables import Columns, parse_seconds, read_table
-from vttdata.ids import sentence_id
+from vttdata.ids import pseudonym, sentence_id
 from vttdata.records import Caption
 from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.text.language import UNDETERMINED, has_other_script, is_language, primary_language
@@ -37,6 +38,8 @@ COLUMNS = (
 # Columns of a table of captions that is the input of a command.
 INPUT_COLUMNS = ("video_id", "source_id", "caption", "annotator", "language", "sen_id", "author")
 
+# Fewest characters of the secret that hides names of people.
+_MIN_SALT = 16
 _LABELS = ("annotator", "language", "author", *MACHINE_COLUMNS)
 
 RemovalReason = Literal["empty", "duplicate", "case_duplicate", "too_short", "too_long", "language", "doubled_id"]
@@ -68,6 +71,8 @@ class CaptionSettings(Strict):
             too little of any of them and is removed as ``generic``; of MSR-VTT 258 clips have "a man is talking".
         language: keep only captions in this language (ISO 639-1, such as ``en``). The language stated in a row is
             trusted; for captions without one, a detector removes only what is almost certainly another language.
+        pseudonyms: a file with a secret text of 16 characters or more, with which names in the columns annotator and
+            verified_by become hashes; the same file gives the same hashes. It is not published: keep it.
     """
 
     file: str | None = None
@@ -80,6 +85,7 @@ class CaptionSettings(Strict):
     max_characters: PositiveCount | None = 1000
     generic_from: Annotated[int, Ge(2)] | None = None
     language: str | None = None
+    pseudonyms: str | None = None
 
     def __post_init__(self) -> None:
         check_column_names(self.columns, COLUMNS)
@@ -117,6 +123,28 @@ class Removal:
     detail: str
     caption: str
     line: int
+
+
+def read_salt(path: Path) -> bytes:
+    """Return the secret text in a file, without spaces around it.
+
+    Raises:
+        VttdataError: when it cannot be read, or has fewer than 16 characters.
+    """
+    with DescribeOSErrors(f"{path}: cannot be read"):
+        salt = path.read_bytes().strip()
+    if len(salt) < _MIN_SALT:
+        raise VttdataError(
+            f"{path}: holds {len(salt)} characters, and a secret needs {_MIN_SALT}: openssl rand -hex 32 > {path}"
+        )
+    return salt
+
+
+def pseudonymise(captions: Iterable[RawCaption], salt: bytes) -> Iterator[RawCaption]:
+    """Yield captions with pseudonyms in the place of the names of those who wrote and verified them."""
+    for raw in captions:
+        annotator, verifier = (name and pseudonym(salt, name) for name in (raw.annotator, raw.verified_by))
+        yield dataclasses.replace(raw, annotator=annotator, verified_by=verifier)
 
 
 def check_column_names(mapping: Iterable[str], columns: Collection[str]) -> None:

@@ -72,7 +72,6 @@ RULES: dict[VariantName, list[tuple[int, int, int, int, int]]] = {
     ("variant", "length", "replaced", "first", "last", "inserted"),
     [(variant, *rule) for variant, rules in RULES.items() for rule in rules],
 )
-@pytest.mark.sampled(15)
 def test_lengths_and_positions_are_those_of_the_script(
     variant: VariantName, length: int, replaced: int, first: int, last: int, inserted: int
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.helpers.hub.built import build, edit, seal
 from tests.helpers.hub.server import READER, Hub
 from tests.integration.hub.conftest import Client
+from tests.integration.test_damaged_datasets import with_column
 from vttdata.errors import HaltError, LeakError, VttdataError
 from vttdata.publish.hub import publish
 
@@ -24,46 +25,19 @@ def table(dataset: Path, pattern: str) -> Path:
     return next(dataset.glob(pattern))
 
 
-def retype(dataset: Path) -> None:
-    path = table(dataset, "clips/test*")
-    rows = pq.read_table(path)
-    index = rows.schema.get_field_index("start")
-    pq.write_table(rows.set_column(index, "start", rows["start"].cast(pa.string())), path)
-    seal(dataset)
+def changed(pattern: str, change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
+    """Return what changes a table of a dataset in a way that its manifest agrees with."""
 
+    def spoil(dataset: Path) -> None:
+        path = table(dataset, pattern)
+        rows = change(pq.read_table(path))
+        pq.write_table(rows, path)
+        manifest = json.loads((dataset / "manifest.json").read_text())
+        manifest["files"][path.relative_to(dataset).as_posix()]["rows"] = rows.num_rows
+        (dataset / "manifest.json").write_text(json.dumps(manifest))
+        seal(dataset)
 
-def mislabel(dataset: Path) -> None:
-    path = table(dataset, "clips/test*")
-    rows = pq.read_table(path)
-    index = rows.schema.get_field_index("category")
-    pq.write_table(rows.set_column(index, "category", pa.array([7], pa.int64())), path)
-    seal(dataset)
-
-
-def rename_column(dataset: Path) -> None:
-    path = table(dataset, "captions/test*")
-    rows = pq.read_table(path)
-    pq.write_table(rows.rename_columns(["clip_id", *rows.column_names[1:]]), path)
-    seal(dataset)
-
-
-def empty(dataset: Path) -> None:
-    path = table(dataset, "captions/test*")
-    pq.write_table(pq.read_table(path).slice(0, 0), path)
-    manifest = json.loads((dataset / "manifest.json").read_text())
-    manifest["files"][path.relative_to(dataset).as_posix()]["rows"] = 0
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
-    seal(dataset)
-
-
-def double(dataset: Path) -> None:
-    path = table(dataset, "captions/test*")
-    rows = pq.read_table(path)
-    pq.write_table(pa.concat_tables([rows, rows]), path)
-    manifest = json.loads((dataset / "manifest.json").read_text())
-    manifest["files"][path.relative_to(dataset).as_posix()]["rows"] = 2
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
-    seal(dataset)
+    return spoil
 
 
 def unnumber(dataset: Path) -> None:
@@ -92,17 +66,29 @@ def swap_bytes(dataset: Path) -> None:
         (lambda own: (own / "manifest.json").unlink(), r"manifest\.json: cannot be read"),
         (lambda own: (own / "manifest.json").write_text("[]"), "not the manifest of a dataset"),
         (unnumber, r"manifest\.json: '1' is not a version such as 1\.0\.0"),
-        (lambda own: edit(own, "license: cc-by-4.0", "license: unknown"), "has no licence.*'--set licence=cc-by-4.0'"),
+        (lambda own: edit(own, "license: cc-by-4.0", "license: unknown"), "has no licence.*'--set licence=NAME'"),
         (lambda own: edit(own, "\nlicense: cc-by-4.0\n", "\n"), "has no licence"),
         (lambda own: edit(own, "version: 1.0.0", "version: 1.0.1"), "has version 1.0.0, but its README 1.0.1"),
         (lambda own: edit(own, "num_examples: 1", "num_examples: 3"), r"has 1 rows, but its README says 3"),
         (lambda own: edit(own, "dataset_info:", "infos:"), "does not describe the columns of 'clips'"),
         (lambda own: edit(own, "configs:", "configs: ]"), "not valid YAML"),
-        (retype, r"the column 'start' is string, but the README says double"),
-        (rename_column, "the column 'video_id' is not in its file"),
-        (mislabel, "the column 'category' has the label 7, but its labels are 0 to 0"),
-        (empty, "its split captions/test is empty"),
-        (double, "captions/test has 2 rows, but its README says 1"),
+        (
+            changed("clips/test*", with_column("start", ["0.0"])),
+            r"the column 'start' is string, but the README says double",
+        ),
+        (
+            changed("captions/test*", lambda rows: rows.rename_columns(["clip_id", *rows.column_names[1:]])),
+            "the column 'video_id' is not in its file",
+        ),
+        (
+            changed("clips/test*", with_column("category", [7])),
+            "the column 'category' has the label 7, but its labels are 0 to 0",
+        ),
+        (changed("captions/test*", lambda rows: rows.slice(0, 0)), "its split captions/test is empty"),
+        (
+            changed("captions/test*", lambda rows: pa.concat_tables([rows, rows])),
+            "captions/test has 2 rows, but its README says 1",
+        ),
     ],
 )
 def test_changed_dataset_is_refused(hub: Hub, dataset: Path, spoil: Callable[[Path], object], message: str) -> None:
@@ -113,15 +99,13 @@ def test_changed_dataset_is_refused(hub: Hub, dataset: Path, spoil: Callable[[Pa
     assert hub.requests == []
 
 
-def test_negative_label_is_refused(hub: Hub, dataset: Path) -> None:
-    path = table(dataset, "clips/test*")
-    rows = pq.read_table(path)
-    index = rows.schema.get_field_index("category")
-    pq.write_table(rows.set_column(index, "category", pa.array([None], pa.int64())), path)
-    seal(dataset)
+def test_negative_label_is_refused_and_none_is_not(hub: Hub, dataset: Path) -> None:
+    def without_category(rows: pa.Table) -> pa.Table:
+        return rows.set_column(rows.column_names.index("category"), "category", pa.nulls(1, pa.int64()))
+
+    changed("clips/test*", without_category)(dataset)
     publish(dataset, NAME, endpoint=hub.url, dry_run=True)
-    pq.write_table(rows.set_column(index, "category", pa.array([-1], pa.int64())), path)
-    seal(dataset)
+    changed("clips/test*", with_column("category", [-1]))(dataset)
     with pytest.raises(VttdataError, match="has the label -1"):
         publish(dataset, NAME, endpoint=hub.url)
 
@@ -176,12 +160,14 @@ def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, 
     assert done.returncode == 0
     sizes = {path.relative_to(dataset).as_posix(): path.stat().st_size for path in dataset.rglob("*.*")}
     lines = done.stdout.splitlines()
-    assert {tuple(line.split()) for line in lines[:-3]} == {
+    *files, version = lines[: lines.index("")]
+    assert {tuple(line.split()) for line in files} == {
         ("added", name, f"{size:,}", "bytes") for name, size in sizes.items()
     }
     total = f"{len(sizes)} added files, {sum(sizes.values()):,} bytes to send"
-    version, note, end = lines[-3:]
+    note, end = lines[-2:]
     assert (version, end) == (f"{NAME}, version 1.0.0: a new private repository, {total}", "Nothing was changed.")
+    assert any(line.startswith("- names of original files: 's0.mp4', ") for line in lines)
     assert note.startswith("note")
     assert {"rai:dataBiases", "rai:dataSocialImpact"} < set(note.replace(",", " ").split())
     assert done.stderr == (

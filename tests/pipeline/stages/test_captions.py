@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from vttdata.errors import VttdataError
 from vttdata.pipeline.stages.captions import CleanCaptions, group_raw_captions
 from vttdata.records import Clip
 from vttdata.text.captions import CaptionSettings
@@ -42,3 +45,17 @@ def test_captions_of_many_clips_are_generic_whatever_their_case_and_punctuation(
 def test_nothing_is_generic_without_the_setting(tmp_path: Path) -> None:
     grouped = group(tmp_path, CaptionSettings())
     assert all(reason is None for entries in grouped.values() for reason, _ in entries)
+
+
+def test_rejected_caption_names_its_video_without_secrets(tmp_path: Path) -> None:
+    table = tmp_path / "captions.csv"
+    named = ("https://a.org/x.mp4?token=SECRET", "me:SECRET@a.org/y.mp4", "v0")
+    table.write_text("source,caption\n" + "".join(f"{name},a dog runs\n" for name in named))
+    clips = [Clip("v0", "v0", 0.0, 10.0, 0, 1, 1)]
+    rejected = [item for item in group_raw_captions(table, CaptionSettings(), clips, []) if item.reason]
+    assert [item.video_id for item in rejected] == ["https://a.org/x.mp4", "a.org/y.mp4"]
+    assert "SECRET" not in "".join(item.detail for item in rejected)
+    table.write_text("source,caption\nhttps://a.org/x.mp4?token=SECRET,a dog runs\n")
+    with pytest.raises(VttdataError, match="none of its 1 captions") as caught:
+        list(group_raw_captions(table, CaptionSettings(), clips, []))
+    assert "SECRET" not in str(caught.value)

@@ -10,6 +10,7 @@ import pytest
 
 from vttdata.collect import CollectSettings, fetch, list_folder
 from vttdata.errors import MediaError
+from vttdata.files.reading import file_sha256
 from vttdata.media.clip_selection import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.ffmpeg_program import ffmpeg_path
@@ -64,6 +65,35 @@ def cutting(tmp_path: Path) -> tuple[Cut, Source]:
     (kept,) = MeasureSources("av", folders, tmp_path).process(source)
     assert isinstance(kept, Kept)
     return Cut(MediaSettings(), "ffmpeg", folders, tmp_path, tmp_path), kept.record
+
+
+def frame_digests(path: Path) -> list[str]:
+    """Return the MD5 of each picture that a plain decode gives."""
+    command = [ffmpeg_path(), "-v", "error", "-i", str(path), "-map", "0:v", "-fps_mode", "passthrough"]
+    done = subprocess.run([*command, "-f", "framemd5", "-"], check=True, capture_output=True, text=True, timeout=60)
+    return [line.split(",")[-1].strip() for line in done.stdout.splitlines() if not line.startswith("#")]
+
+
+def test_streams_joined_end_to_end_are_copied_with_new_times(tmp_path: Path) -> None:
+    parts = [tmp_path / "1.ts", tmp_path / "2.ts"]
+    for number, part in enumerate(parts, 2):
+        pictures = ("-f", "lavfi", "-i", f"testsrc2=s=96x64:r=25:d={number},hue=h={number * 90}")
+        sound = ("-f", "lavfi", "-i", f"sine=d={number}", "-c:v", "libx264", "-bf", "2")
+        subprocess.run([ffmpeg_path(), "-v", "error", *pictures, *sound, str(part)], check=True, timeout=60)
+    joined, store = tmp_path / "joined.ts", tmp_path / "store"
+    joined.write_bytes(b"".join(part.read_bytes() for part in parts))
+    source = Source("joined", "joined.ts", "listed", file_sha256(joined), joined.stat().st_size, probe=probe(joined))
+    stage = MeasureSources("av", SourceFolders(tmp_path, store), tmp_path)
+    with pytest.raises(MediaError, match="times go back"):
+        list(stage.process(source))
+    (kept,) = dataclasses.replace(stage, new_times=True).process(source)
+    assert isinstance(kept, Kept)
+    copy = store / kept.record.file
+    assert frame_digests(copy) == [digest for part in parts for digest in frame_digests(part)]
+    assert kept.record.measure is not None
+    assert (kept.record.measure.frames, kept.record.measure.seconds) == (125, pytest.approx(5.0, abs=0.1))
+    assert not kept.record.measure.variable_frame_rate
+    assert (kept.record.source_id, kept.record.sha256) == ("joined", file_sha256(copy))
 
 
 def test_clip_has_the_frames_of_its_record(cutting: tuple[Cut, Source]) -> None:

@@ -29,8 +29,9 @@ assessment_setting = partial(setting, settings="vttdata.people:ReliabilitySettin
         "with the same and the most disputed items with frames; and what the next step reads: captions.csv (caption) "
         "for 'vttdata build', relevance.txt (relevance) for 'vttdata evaluate --relevance', clips.csv (choose) for the "
         "recipe own-list, ratings.csv (rate-scale, rate-slider) for 'vttdata metric test'; results.csv of foil-review "
-        "is for 'vttdata foil --verdicts'; rate-slider also has systems.csv, captions.csv, significance.csv, "
-        "significance.svg, reliability.csv and ranking.md. Workers are hashed with a salt of the campaign. FILEs are "
+        "is for 'vttdata foil --verdicts'; rate-scale also has systems.csv and ranking.md, and rate-slider these, "
+        "captions.csv, significance.csv, significance.svg and reliability.csv. Workers are hashed with a salt of the "
+        "campaign. FILEs are "
         "answers from a crowd platform or from exported pages (rate-slider), which count beside those that the "
         "campaign has; what cannot be used in them is counted in findings.csv.",
         f"Of FILEs alone, results of Direct Assessment: {WRITTEN}. An item is identified by its HIT and id, in results "

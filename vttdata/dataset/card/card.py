@@ -14,7 +14,6 @@ from vttdata.dataset.card.corrections import format_corrections
 from vttdata.dataset.card.questions import describe_attacks, format_questions
 from vttdata.dataset.card.sections import (
     Tables,
-    escape,
     fold,
     format_creation,
     format_details,
@@ -30,6 +29,7 @@ from vttdata.dataset.facts import DatasetFacts
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.statistics import Statistics
 from vttdata.dataset.videos import PREVIEW, count_shipped_videos
+from vttdata.files.results import escape_line
 from vttdata.records import HDR_TRANSFERS, INTERLACED
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import count_rows, leak_rows, leak_sentence, notes
@@ -56,12 +56,12 @@ def format_card(
     shipped = count_shipped_videos(folder, tables)
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
-        f"{INCOMPLETE}items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
-        "The same build, run again, tries them again."
+        f"{INCOMPLETE}items of {escape_line(metadata.unprocessed)} are missing, because their processing was cut "
+        "short. The same build, run again, tries them again."
         if metadata.unprocessed
         else "",
         *_format_verdicts(audits),
-        escape(metadata.description) or "A video-to-text benchmark built with vttdata.",
+        escape_line(metadata.description) or "A video-to-text benchmark built with vttdata.",
         f"![One frame each of clips of this dataset]({PREVIEW})" if (folder / PREVIEW).is_file() else "",
         format_details(metadata),
         _format_splits(metadata, statistics),
@@ -89,7 +89,7 @@ def format_card(
 def _format_figures(statistics: Statistics) -> str:
     return fold(
         "All figures",
-        format_table([(escape(name), *figures) for name, *figures in statistics.table()]),
+        format_table([(escape_line(name), *figures) for name, *figures in statistics.table()]),
         "Words are separated by white space, and are letters in scripts that separate no words; the vocabulary is "
         "their distinct lower-cased forms. Clip lengths are in seconds. A source that feeds several splits counts "
         "once in the total.",
@@ -105,7 +105,12 @@ def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
         is_same = counted is not None and round(float(counted), digits) == figure.says
         shown = "-" if counted is None else f"{counted:,.{0 if float(counted).is_integer() else max(digits, 2)}f}"
         rows.append(
-            (name.replace("_", " "), f"{figure.says:,.{digits}f}", shown, "the same" if is_same else escape(figure.why))
+            (
+                name.replace("_", " "),
+                f"{figure.says:,.{digits}f}",
+                shown,
+                "the same" if is_same else escape_line(figure.why),
+            )
         )
     return fold("Against the paper", format_table(rows)) if metadata.paper else ""
 
@@ -114,7 +119,7 @@ def _format_findings(metadata: Metadata) -> str:
     if not metadata.findings:
         return ""
     rows = [
-        (f"`{kind}`", f"{count:,}", escape(meaning), escape(examples))
+        (f"`{kind}`", f"{count:,}", escape_line(meaning), escape_line(examples))
         for kind, meaning, count, examples in metadata.findings
     ]
     table = format_table([("finding", "count", "meaning", "such as"), *rows])
@@ -201,7 +206,7 @@ def _format_ratios(metadata: Metadata, statistics: Statistics) -> str:
         within.append((*_largest_gap(metadata, clips_of, size), category))
     if within:
         gap, split, category = max(within)
-        deviation += f"; within a category that of `{split}` in {escape(category)}, by {gap:.2f}"
+        deviation += f"; within a category that of `{split}` in {escape_line(category)}, by {gap:.2f}"
     return fold("Split ratios", format_table(rows), f"{deviation}.")
 
 
@@ -218,13 +223,13 @@ def _format_leaks(metadata: Metadata, audits: Mapping[str, Audit]) -> str:
     if audit is None:
         return ""
     protocols = [
-        f"- `{name}`: {escape(protocol.verdict)}" for name, protocol in audits.items() if protocol is not audit
+        f"- `{name}`: {escape_line(protocol.verdict)}" for name, protocol in audits.items() if protocol is not audit
     ]
-    parts = ["## Leaks", f"{escape(audit.verdict)} {escape(notes(audit)[-1])}"]
+    parts = ["## Leaks", f"{escape_line(audit.verdict)} {escape_line(notes(audit)[-1])}"]
     parts += ["Protocols:\n\n" + "\n".join(protocols)] if protocols else []
     if not all(audit.ok for audit in audits.values()):
         # `vttdata.publish.release_checks` reads this line.
-        parts.append(f"Why leaks are accepted: {escape(metadata.allow_leaks or 'not said')}")
+        parts.append(f"Why leaks are accepted: {escape_line(metadata.allow_leaks or 'not said')}")
     return "\n\n".join(parts)
 
 
@@ -234,11 +239,11 @@ def _format_audit(audits: Mapping[str, Audit]) -> str:
         return ""
     return fold(
         "Leaks, counted",
-        format_table([[escape(cell) for cell in row] for row in leak_rows(audit)]),
+        format_table([[escape_line(cell) for cell in row] for row in leak_rows(audit)]),
         "The columns count clips that share with another split.",
-        " ".join(escape(note) for note in notes(audit)),
+        " ".join(escape_line(note) for note in notes(audit)),
         format_table(
-            [[escape(cell) for cell in row] for row in count_rows(audit) if row[0] not in ("clips", "captions")]
+            [[escape_line(cell) for cell in row] for row in count_rows(audit) if row[0] not in ("clips", "captions")]
         ),
         "Sources that near-duplicates connect are one family; its members show the same and are not independent.",
     )
@@ -252,7 +257,7 @@ def _format_verdicts(audits: Mapping[str, Audit]) -> list[str]:
         if name == "clips" or not audit.ok
     ]
     warnings = dict.fromkeys(f"WARNING: {warning}" for audit in audits.values() for warning in audit.warnings)
-    return [f"**{escape(sentence)}**" for sentence in (*verdicts, *warnings)]
+    return [f"**{escape_line(sentence)}**" for sentence in (*verdicts, *warnings)]
 
 
 def list_limitations(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from vttdata.dataset.card.sections import Tables, escape, format_table, read_rows
+from vttdata.dataset.card.sections import Tables, format_table, read_rows
 from vttdata.dataset.facts import DatasetFacts
 from vttdata.dataset.rows import ERRATA
 from vttdata.dataset.tombstones import WITHDRAWN
+from vttdata.files.results import escape_line
 
 _SHOWN_ERRATA = 20
 _ERRATUM = ("id", "field", "old", "new", "reason", "date", "version")
@@ -19,7 +20,7 @@ def format_corrections(facts: DatasetFacts, tables: Tables, folder: Path) -> str
     parts = []
     errata = list(read_rows(folder, tables, ERRATA, _ERRATUM))
     if errata:
-        rows = [tuple(escape(row[name][:80]) for name in _ERRATUM) for row in errata[-_SHOWN_ERRATA:]]
+        rows = [tuple(escape_line(row[name][:80]) for name in _ERRATUM) for row in errata[-_SHOWN_ERRATA:]]
         parts += [
             f"Values corrected since the first version: {len(errata):,}; the configuration `{ERRATA}` has all, with "
             "the old value and the reason. The latest:",
@@ -28,7 +29,7 @@ def format_corrections(facts: DatasetFacts, tables: Tables, folder: Path) -> str
     withdrawn = read_rows(folder, tables, WITHDRAWN, ("version", "what", "reason"))
     counts = Counter((row["version"], row["what"], row["reason"]) for row in withdrawn)
     shown = [
-        (version, what, f"{count:,}", escape(reason))
+        (version, what, f"{count:,}", escape_line(reason))
         for (version, what, reason), count in sorted(counts.items())
         if what in ("source", "clip", "annotator")
     ]

@@ -9,7 +9,6 @@ from vttdata.dataset.card.corrections import format_corrections
 from vttdata.dataset.card.questions import read_question_attacks
 from vttdata.dataset.card.sections import (
     Tables,
-    escape,
     fold,
     format_creation,
     format_details,
@@ -23,6 +22,7 @@ from vttdata.dataset.card.sections import (
 )
 from vttdata.dataset.facts import DatasetFacts, FoilFacts
 from vttdata.dataset.foils.statistics import read_blind_results
+from vttdata.files.results import escape_line
 from vttdata.generate.blind.questions import question_rows, question_sentence
 from vttdata.generate.blind.shortcuts import Attack, attack_rows, attack_sentences
 
@@ -37,18 +37,18 @@ def format_foil_card(facts: DatasetFacts, foils: FoilFacts, tables: Tables, fold
     frequent = [(*swap, f"{number:,}") for swap, number in swaps.most_common(_SHOWN_SWAPS)]
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
-        escape(metadata.description) or "Pairs of a true text and a foil, made with vttdata.",
+        escape_line(metadata.description) or "Pairs of a true text and a foil, made with vttdata.",
         format_details(metadata),
         format_uses(metadata, tables),
         (
             f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
-            f"{escape(foils.scorer)}. "
+            f"{escape_line(foils.scorer)}. "
             if foils.scorer
             else "The pairs are those of the official files. "
         )
         + "A score is right on a pair if that of the true text is strictly higher; ties are "
         "counted separately. The score of a paragraph is the mean of its captions' scores.",
-        "## Counts\n\n" + format_table([("", ""), *((escape(name), number) for name, number in foils.counts)]),
+        "## Counts\n\n" + format_table([("", ""), *((escape_line(name), number) for name, number in foils.counts)]),
         _format_questions(tables, folder),
         *(_format_attacks(config, attacks) for config, attacks in _read_attacks(folder).items()),
         format_responsible(metadata),

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from vttdata.dataset.card.sections import Tables, escape, fold, format_table, read_rows
+from vttdata.dataset.card.sections import Tables, fold, format_table, read_rows
 from vttdata.dataset.foils.statistics import read_blind_results
+from vttdata.files.results import escape_line
 from vttdata.generate.blind.questions import QuestionAttack, question_rows, question_sentence
 from vttdata.json_types import Row
 
@@ -36,7 +37,7 @@ def read_question_attacks(dataset: Path) -> dict[str, TriedQuestions]:
 def describe_attacks(dataset: Path) -> str:
     """Return sentences on what blind attackers reach on each kind of question; empty if none tried."""
     tried = read_question_attacks(dataset).items()
-    sentences = [f"{escape(kind)}: {question_sentence(*attacked)}" for kind, attacked in tried]
+    sentences = [f"{escape_line(kind)}: {question_sentence(*attacked)}" for kind, attacked in tried]
     return " ".join([*sentences, CAUTION]) if sentences else ""
 
 
@@ -55,7 +56,7 @@ def format_questions(tables: Tables, dataset: Path) -> str:
         tried = [question["blind"] for question in questions if question["blind"] is not None]
         rows.append(
             (
-                escape(kind),
+                escape_line(kind),
                 f"{len(questions):,}",
                 f"{sizes[0]}-{sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}",
                 f"{sum(1 / number for number in numbers) / len(questions):.3f}",
@@ -70,7 +71,7 @@ def format_questions(tables: Tables, dataset: Path) -> str:
         f"Questions that belong together: {groups.total():,}, in {len(groups):,} groups." if groups else "",
         describe_attacks(dataset),
         *(
-            fold(f"Blind attackers on {escape(kind)}", format_table(question_rows(tried.attacks)))
+            fold(f"Blind attackers on {escape_line(kind)}", format_table(question_rows(tried.attacks)))
             for kind, tried in read_question_attacks(dataset).items()
         ),
     ]

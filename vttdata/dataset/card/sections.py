@@ -15,12 +15,12 @@ from vttdata.dataset.provenance import PROVENANCE, RECIPE
 from vttdata.dataset.rows import columns_of, row_meaning
 from vttdata.dataset.shards import SplitFiles
 from vttdata.files.reading import file_sha256
+from vttdata.files.results import escape_line
 from vttdata.json_types import Row
 
 Tables = Mapping[str, Sequence[SplitFiles]]
 """Configuration -> its splits."""
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
 _NOT_IN_VARIABLES = re.compile(r"\W|^(?=\d)")
 _NO_LANGUAGE = "not stated; the key `language` of the recipe states it"
 
@@ -34,14 +34,6 @@ def read_rows(dataset: Path, tables: Tables, config: str, columns: Sequence[str]
     """Yield some columns of the rows of all splits of a configuration, if the dataset has it."""
     paths = [dataset / shard.path for split in tables.get(config, ()) for shard in split.shards]
     return read_parquet_rows(paths, columns)
-
-
-def escape(text: str) -> str:
-    """Return text as one line of Markdown without any markup: no HTML, no links, no table cells."""
-    folded = " ".join("".join(char for char in text if char.isprintable() or char.isspace()).split())
-    escaped = _MARKUP.sub(r"\\\1", folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-    # GitHub and the Hub make links of bare addresses and user names.
-    return escaped.replace("://", ":&#47;/").replace("@", "&#64;").replace("www.", "www&#46;")
 
 
 def format_table(rows: Sequence[Sequence[str]]) -> str:
@@ -61,7 +53,7 @@ def format_details(metadata: Metadata) -> str:
     lines = [
         f"- **Name:** `{metadata.name}`",
         f"- **Version:** {metadata.version}" + (f", published {metadata.date}" if metadata.date else ""),
-        f"- **Language:** {escape(', '.join(metadata.languages)) or _NO_LANGUAGE}",
+        f"- **Language:** {escape_line(', '.join(metadata.languages)) or _NO_LANGUAGE}",
         f"- **Seed of all random choices:** {metadata.seed}",
     ]
     return "\n".join(lines)
@@ -108,12 +100,12 @@ def format_creation(metadata: Metadata) -> str:
     if metadata.attrition:
         rows: list[tuple[str, ...]] = [("stage", "counted", "in", "kept", "rejected and failed")]
         rows += [
-            (escape(stage), escape(unit), f"{taken:,}", f"{kept:,}", escape(losses))
+            (escape_line(stage), escape_line(unit), f"{taken:,}", f"{kept:,}", escape_line(losses))
             for stage, unit, taken, kept, losses in metadata.attrition
         ]
         parts += ["Input and output of each stage:", format_table(rows)]
     if metadata.tools:
-        lines = [f"- {escape(name)}: {escape(version)}" for name, version in sorted(metadata.tools.items())]
+        lines = [f"- {escape_line(name)}: {escape_line(version)}" for name, version in sorted(metadata.tools.items())]
         parts += ["Made with:", "\n".join(lines)]
     return fold("How it was made, and what was left out", *parts)
 
@@ -128,7 +120,7 @@ def format_rights(metadata: Metadata, folder: Path, *, shipped: bool) -> str:
         if part == "videos" and licence is None:
             licences.append((part, _VIDEOS if shipped else _NO_VIDEOS))
         else:
-            licences.append((part, _UNKNOWN if licence in (None, "unknown") else escape(licence or "")))
+            licences.append((part, _UNKNOWN if licence in (None, "unknown") else escape_line(licence or "")))
     # A fence in a citation would end the code block.
     papers = metadata.citation.strip().replace("```", "'''")
     entries = "\n\n".join(filter(None, (papers, build_citation(metadata, folder))))
@@ -146,7 +138,7 @@ def format_responsible(metadata: Metadata) -> str:
         "Uses": stated.uses,
         "Social impact": stated.social_impact,
     }
-    lines = [f"- **{name}:** {escape(text)}" for name, text in texts.items() if text]
+    lines = [f"- **{name}:** {escape_line(text)}" for name, text in texts.items() if text]
     return "\n".join(["## Responsible use\n", *lines]) if lines else ""
 
 
@@ -169,7 +161,7 @@ def format_rebuilding(metadata: Metadata, folder: Path) -> str:
         f"listed in `{PROVENANCE}`.",
     ]
     if metadata.inputs:
-        files = [(escape(name), f"`{sha256}`") for name, sha256 in sorted(metadata.inputs.items())]
+        files = [(escape_line(name), f"`{sha256}`") for name, sha256 in sorted(metadata.inputs.items())]
         parts.append(format_table([("file", "SHA-256"), *files]))
     return fold("Rebuilding it to the byte", *parts)
 

@@ -22,7 +22,8 @@ def agree_on_captions(setting: Setting[ClipItems]) -> list[str]:
     share most words with the human captions of the clips for tuning.
     """
     learned, tuning = setting.divide_training()
-    scored = [(choose_captions(setting, [c.video_id for c in tuning], learned, k), k) for k in _possible(learned)]
+    counts = [k for k in NEIGHBOURS if k <= len(learned)]
+    scored = [(choose_captions(setting, [c.video_id for c in tuning], learned, k), k) for k in counts]
     best = max(scored, key=lambda entry: (_likeness(entry[0], tuning), -entry[1]))[1] if tuning else 1
     return choose_captions(setting, setting.items.ids, setting.training, best)
 
@@ -43,10 +44,6 @@ def choose_captions(
         agreement = np.asarray(words @ words.mean(axis=0).T).ravel()
         chosen.append(texts[own[int(agreement.argmax())]])
     return chosen
-
-
-def _possible(clips: Sequence[TrainingClip]) -> list[int]:
-    return [k for k in NEIGHBOURS if k <= len(clips)]
 
 
 def _likeness(captions: Sequence[str], clips: Sequence[TrainingClip]) -> float:

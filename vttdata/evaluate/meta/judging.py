@@ -259,7 +259,13 @@ def _add_judges(
     if next_round and len(judges) > 1:
         raise VttdataError(f"{file}: has {len(judges):,} judges, and --assign takes one; give the table of one judge.")
     for judge in judges:
-        report.judges[judge.name] = _check_judge(judge, keys, settings)
+        scores = {item: score for (system, item), score in judge.scores().items() if not system}
+        controls: dict[str, StressResult] = {}
+        for key in keys:
+            controls |= count_control_wins(key, scores, seed=settings.seed, draws=settings.draws)
+        report.judges[judge.name] = JudgeChecks(
+            judge.prompt, judge.dates, len(judge.verdicts), judge.retest(), judge.position_shift(), controls
+        )
         report.signatures[judge.name] = (
             f"judge:{judge.name}|prompt:{judge.prompt}|file:{file.name}|verdicts:{judge.digest()}"
         )
@@ -539,14 +545,6 @@ def _length_bias(texts: Sequence[str | None], judge: Floats, people: Floats, row
         return math.nan
     residual = np.subtract(*((values - values.mean()) / values.std() for values in sides))
     return float(np.corrcoef(words, residual)[0, 1]) if np.ptp(residual) > 0 else 0.0
-
-
-def _check_judge(judge: Judge, keys: Sequence[ControlKey], settings: ComparisonSettings) -> JudgeChecks:
-    scores = {item: score for (system, item), score in judge.scores().items() if not system}
-    controls: dict[str, StressResult] = {}
-    for key in keys:
-        controls |= count_control_wins(key, scores, seed=settings.seed, draws=settings.draws)
-    return JudgeChecks(judge.prompt, judge.dates, len(judge.verdicts), judge.retest(), judge.position_shift(), controls)
 
 
 def _describe_judge(name: str, checks: JudgeChecks) -> Section:

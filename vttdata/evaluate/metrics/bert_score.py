@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -210,16 +210,10 @@ def read_baseline(file: Path, layer: int) -> Floats:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise VttdataError(f"{file}: cannot be read as a baseline ({error}).") from error
-    for cells in _rows(lines):
-        if cells[0] == str(layer):
+    for line in lines:
+        cells = [cell.strip() for cell in line.split(",")]
+        if len(cells) == 4 and cells[0] == str(layer):
             precision, recall, f = map(number_or_nan, cells[1:4])
             if all(value < 1 for value in (precision, recall, f)):
                 return np.array([f, precision, recall])
     raise VttdataError(f"{file}: has no baselines below 1 of the layer {layer} in the columns LAYER, P, R and F.")
-
-
-def _rows(lines: Iterable[str]) -> Iterator[list[str]]:
-    for line in lines:
-        cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) == 4:
-            yield cells

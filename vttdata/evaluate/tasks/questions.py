@@ -9,7 +9,7 @@ before the first wrong one.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -348,7 +348,7 @@ def _score_groups(right: Floats, blind: Floats, items: QuestionItems) -> dict[st
 
     columns = {
         "group-accuracy": column(right[indices].min() == 1 for indices in groups),
-        "group-prefix": column(_prefix(right[indices]) / len(indices) for indices in groups),
+        "group-prefix": column(np.cumprod(right[indices] == 1).mean() for indices in groups),
     }
     tried = [indices for indices in groups if np.isfinite(blind[indices]).all()]
     if tried:
@@ -365,11 +365,6 @@ def _score_groups(right: Floats, blind: Floats, items: QuestionItems) -> dict[st
     return columns
 
 
-def _prefix(right: Floats) -> int:
-    """Return the number of right answers before the first that is not."""
-    return int(np.cumprod(right == 1).sum())
-
-
 def score_permuted(answers: Sequence[Answer | None], scoring: Scoring[QuestionItems]) -> dict[str, ScoreColumn]:
     """Return how answers hold when the options are shown in other orders, given in the files `Scoring.permuted`.
 
@@ -380,7 +375,10 @@ def score_permuted(answers: Sequence[Answer | None], scoring: Scoring[QuestionIt
         VttdataError: if a file cannot be read, or does not say which order was shown.
     """
     items = scoring.items
-    runs = [answers, *(_read_permuted(path, scoring) for path in scoring.permuted)]
+    runs = [answers]
+    for path in scoring.permuted:
+        found = read_answers(path, items.questions, scoring.rules, must_show=True)
+        runs.append(match_predictions(str(path), found.answers, items.ids, scoring.rule, noun="answer").values)
     same, circular = [], []
     for asked, *given in zip(items.questions, *runs, strict=True):
         named = {
@@ -393,12 +391,6 @@ def score_permuted(answers: Sequence[Answer | None], scoring: Scoring[QuestionIt
         "agreement": _mean(np.array(same, dtype=np.float64), every),
         "circular-accuracy": _mean(np.array(circular, dtype=np.float64), every),
     }
-
-
-def _read_permuted(path: Path, scoring: Scoring[QuestionItems]) -> Iterator[Answer | None]:
-    found = read_answers(path, scoring.items.questions, scoring.rules, must_show=True)
-    matched = match_predictions(str(path), found.answers, scoring.items.ids, scoring.rule, noun="answer")
-    yield from matched.values
 
 
 TASK = QuestionsTask()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 
-from vttdata.export.documents import HarnessDocument, choose_task, write_documents
+from vttdata.export.documents import choose_task, write_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.files.csv_safety import escape_formula
@@ -59,17 +59,14 @@ def write_vlmevalkit(request: ExportRequest) -> Written:
         rows = csv.writer(stream, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n")
         columns = letters(max(_LEAST_COLUMNS, *(len(document.shown_options) for document in documents)))
         rows.writerow(["index", "id", "video", "question", *columns, "answer"])
-        rows.writerows(_row(index, document, len(columns)) for index, document in enumerate(documents))
+        for index, document in enumerate(documents):
+            cells = [*document.shown_options, *[""] * (len(columns) - len(document.shown_options))]
+            texts = [document.name, document.video_id, document.prompt, *cells, document.target]
+            rows.writerow([index, *(escape_formula(text) for text in texts)])
     with text_file(request.folder / "run.py") as stream:
         stream.write(_RUN)
     usage = _USAGE.format(dataset=task.dataset, task=task.name, options=task.evaluate_options)
     return Written(usage)
-
-
-def _row(index: int, document: HarnessDocument, columns: int) -> list[object]:
-    cells = [*document.shown_options, *[""] * (columns - len(document.shown_options))]
-    texts = [document.name, document.video_id, document.prompt, *cells, document.target]
-    return [index, *(escape_formula(text) for text in texts)]
 
 
 FORMAT = Format(write_vlmevalkit, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from vttdata.generate.blind.choices import Choice, ChoiceSet, Examples
+from vttdata.generate.blind.choices import ChoiceSet, Examples
 from vttdata.generate.blind.learning import (
     Floats,
     choice_regression,
@@ -43,7 +43,7 @@ def learn_groups(examples: Examples, scores: Floats) -> Correct:
     from scipy import sparse
 
     groups = list_groups(examples.choices)
-    usual = _usual_options(examples.choices.items)
+    usual = len({frozenset(map(str.casefold, item.options)) for item in examples.choices.items}) == 1
     if len(groups) < _MIN_GROUPS:
         return lambda _, scores: scores
     names: list[list[str]] = []
@@ -104,10 +104,6 @@ def list_groups(choices: ChoiceSet) -> list[list[int]]:
         for group in members.values()
         if len(group) > 1 and np.prod(choices.sizes[group], dtype=float) <= _MAX_COMBINATIONS
     ]
-
-
-def _usual_options(items: Sequence[Choice]) -> bool:
-    return len({frozenset(map(str.casefold, item.options)) for item in items}) == 1
 
 
 def _combine(choices: ChoiceSet, group: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -327,7 +327,7 @@ class _Task:
 def _draw_runs(task: _Task, count: int) -> Sequence[Degraded]:
     """Draw runs of the caption and as many words of donors; return the results with the fewest faults."""
     caption, donors, source_id = task.caption, task.donors, task.source_id
-    starts: Sequence[int] = range(task.first + 1, task.end - count) or range(1, len(task.words) - count)
+    starts: Sequence[int] = range(task.first + 1, task.end - count) or task.variant.starts(len(task.words), count)
     between = donors.runs_between(caption.language, source_id, task.words, starts, count)
     matched = [*between]
     best: list[Degraded] = []

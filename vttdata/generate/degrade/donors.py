@@ -206,11 +206,8 @@ class Donors:
         return None if self.source_of(donor) == not_about else (donor, runs.starts[index])
 
     def _runs_of(self, language: str, count: int) -> _Runs:
-        if (language, count) not in self._runs:
-            self._runs[language, count] = self._find_runs(language, count)
-        return self._runs[language, count]
-
-    def _find_runs(self, language: str, count: int) -> _Runs:
+        if (language, count) in self._runs:
+            return self._runs[language, count]
         ids, words, begins = self._word_ids
         # Neither the first nor the last word is taken.
         numbers = np.maximum(self._lengths - count - 1, 0)
@@ -222,12 +219,13 @@ class Donors:
         # The golden ratio spreads the runs of a caption over the circle.
         points = self._caption_points[rows] + starts.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         order = np.lexsort((points, contexts))
-        return _Runs(
+        self._runs[language, count] = _Runs(
             array("q", contexts[order].tobytes()),
             array("Q", points[order].tobytes()),
             array("i", rows[order].astype(np.int32).tobytes()),
             array("i", starts[order].astype(np.int32).tobytes()),
         )
+        return self._runs[language, count]
 
     def draw(
         self, language: str, min_words: int, max_words: int | None, points: tuple[int, int], *, not_about: str | None

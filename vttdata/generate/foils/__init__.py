@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-
-from vttdata.errors import VttdataError
+from vttdata.missing_modules import check_installed
 
 
 def check_foil_libraries() -> None:
@@ -13,6 +11,4 @@ def check_foil_libraries() -> None:
     Raises:
         VttdataError: when one is missing; the message names the extra that installs it.
     """
-    missing = [name for name in ("scipy", "spacy") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise VttdataError(f"Foils need {' and '.join(missing)}: pip install 'vttdata[foil]'.")
+    check_installed("Foils", "foil", "scipy", "spacy")

@@ -97,6 +97,10 @@ def _video_texts(video_id: str, texts: Sequence[str] | Mapping[str, str], split:
     return VideoTexts(video_id, tuple(ids.values()), tuple(ids), split=split)
 
 
+# Each of six parts, by hash, has a video with a probability of .996.
+_ENOUGH_VIDEOS = 40
+
+
 class TrainingTexts(NamedTuple):
     """Texts for the models that work on one fold; the three lists share no video, and none with the fold.
 
@@ -144,7 +148,11 @@ def _divide_in_thirds(texts: Mapping[str, Sequence[str]]) -> TrainingTexts:
     for video_id, of_video in texts.items():
         thirds[_third(video_id)].append(of_video)
     if not all(any(text.split() for texts in third for text in texts) for third in thirds):
-        raise VttdataError("There are too few videos with captions to train language models on; give more captions.")
+        raise VttdataError(
+            "There are too few videos with captions to train language models on, among which a hash divides them; "
+            f"{_ENOUGH_VIDEOS} are enough. Captions of other videos in the same table, such as those of a benchmark, "
+            "help: they train the models, and have foils too."
+        )
     return thirds
 
 

@@ -6,6 +6,8 @@ Reading the frames costs nearly all of shot detection; from these features, othe
 from __future__ import annotations
 
 import contextlib
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -36,8 +38,8 @@ class ShotFeatures:
 
 # What zipfile, zlib and NumPy raise for a file that is not there or damaged.
 _DAMAGE = (
-    *(OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError),
-    *(zipfile.BadZipFile, zlib.error),
+    *(OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError, SyntaxError, OverflowError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
 )
 
 
@@ -83,7 +85,7 @@ def _open(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
         with np.load(path, allow_pickle=False) as arrays:
             yield arrays
     except _DAMAGE as error:
-        facts = f"the features in {path} cannot be read; building again with --force makes all that are damaged again."
+        facts = f"the features in {path} cannot be read; building again makes all that are damaged again."
         raise UnavailableError("io_error", facts) from error
 
 

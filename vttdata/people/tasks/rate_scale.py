@@ -10,8 +10,11 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le
 
+from vttdata.files.results import ResultTable, Section, format_markdown
+from vttdata.files.table_formats import as_csv
 from vttdata.generate.prefilter import STOP_WORDS
 from vttdata.people.hits.system_captions import read_systems
+from vttdata.people.scoring.scores import system_intervals, system_scores
 from vttdata.people.task import (
     Answered,
     AnswerError,
@@ -25,10 +28,14 @@ from vttdata.people.task import (
     Unit,
     ratings_csv,
 )
+from vttdata.records import CaptionScore
 from vttdata.settings import Count, Ratio, Strict
 from vttdata.text.captions import clean_text
 from vttdata.text.weighted_word_overlap import distinct_words
 from vttdata.text.word_spans import split_words
+
+SYSTEMS: list[object] = ["criterion", "system", "score", "lower", "upper", "captions", "ratings"]
+"""Columns of ``systems.csv``."""
 
 # Share of a caption's words that those of another source's video may have, for a control.
 _MOST_SHARED = 0.5
@@ -226,14 +233,34 @@ class ScaleTask(Task):
         *,
         kept: Collection[str],  # noqa: ARG002
     ) -> dict[str, str]:
-        """Return the ratings by each criterion as `vttdata metric test` reads them."""
+        """Return the ratings by each criterion as `vttdata metric test` reads them, and the ranking of systems."""
         names = list(self.settings.questions)
-        return {
+        ranked = [SYSTEMS, *(line for name in names for line in rank_systems(rows, name))]
+        sentence = "Mean of the captions' mean ratings, with 95 % intervals over captions."
+        section = Section("Systems, best first", [sentence], table=ResultTable.of_rows(ranked))
+        return {"systems.csv": as_csv(ranked), "ranking.md": format_markdown([section], depth=1)} | {
             f"ratings{f'-{name}' if len(names) > 1 else ''}.csv": ratings_csv(
                 [row for row in rows if row["criterion"] == name], self.settings.human
             )
             for name in names
         }
+
+
+def rank_systems(rows: Iterable[Row], criterion: str) -> list[list[object]]:
+    """Return a row of `SYSTEMS` for each system, the one with the highest mean rating by a criterion first."""
+    ratings: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        if row["criterion"] == criterion:
+            ratings.setdefault((row["video_id"], row["system"]), []).append(row["score"])
+    scores = [
+        CaptionScore(video, system, raw=(mean := sum(values) / len(values)), z=mean, assessments=len(values))
+        for (video, system), values in ratings.items()
+    ]
+    intervals = system_intervals(scores)
+    return [
+        [criterion, score.system, score.raw, *intervals[score.system], score.captions, score.assessments]
+        for score in system_scores(scores)
+    ]
 
 
 def _telling_words(text: str) -> set[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
+from vttdata.files.addresses import hide_secrets
 from vttdata.generate import DegradeSettings, Donors, degrade_captions
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, WholeStage
 from vttdata.records import Caption, Clip, Degraded, Source
@@ -18,7 +19,9 @@ from vttdata.text.captions import (
     Removal,
     RemovalReason,
     clean_captions,
+    pseudonymise,
     read_caption_table,
+    read_salt,
 )
 from vttdata.text.clip_matching import Loss, UnmatchedReason, match_captions
 from vttdata.text.tokenizers import split_unicode_words
@@ -59,9 +62,11 @@ def group_raw_captions(
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
     raws = read_caption_table(file, settings.columns)
+    if settings.pseudonyms is not None:
+        raws = pseudonymise(raws, read_salt(Path(settings.pseudonyms)))
     by_clip, unmatched = match_captions(raws, clips, sources, copies, losses, settings.follow)
     if unmatched and not any(by_clip.values()):
-        first = unmatched[0].detail
+        first = hide_secrets(unmatched[0].detail)
         example = next(iter(by_clip), None)
         known_ids = f"the clips are called like '{example}'" if example else "the build has no clip"
         raise VttdataError(f"{file}: none of its {len(unmatched)} captions fits a clip ({first}); {known_ids}.")
@@ -79,8 +84,9 @@ def group_raw_captions(
         yield RawClipCaptions(video_id, tuple(telling))
     yield from rejected
     for caption in unmatched:
-        raw = caption.raw
-        yield RawClipCaptions(raw.video_id or raw.source or "", (raw,), caption.reason, caption.detail)
+        # A caption may name its video by an address.
+        name = hide_secrets(caption.raw.video_id or caption.raw.source or "")
+        yield RawClipCaptions(name, (caption.raw,), caption.reason, hide_secrets(caption.detail))
 
 
 def caption_key(text: str) -> str:

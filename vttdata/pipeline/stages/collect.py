@@ -10,6 +10,7 @@ from pathlib import Path
 from vttdata.collect import BREAKER_REASONS, UNREACHABLE, CollectSettings, fetch, list_manifest, search
 from vttdata.collect.reachability import Address, addresses, any_answers
 from vttdata.collect.settings import SceneSettings
+from vttdata.collect.ytdlp import message_of
 from vttdata.files.addresses import without_secrets
 from vttdata.files.reading import file_sha256
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, WholeStage, runtime
@@ -149,6 +150,10 @@ class Fetch(Stage[Candidate, Source]):
             return True
         others = self.hosts - addresses(candidate.locator for candidate, _ in row)
         return not any_answers(others, proxy=self.settings.proxy)
+
+    def unexplained(self, item: Candidate, failure: Failed) -> str:
+        """Return yt-dlp's message without the video's id and addresses, if it says no known reason."""
+        return message_of(failure.detail.removeprefix(f"{self.label(item)}: ")) if failure.reason == "other" else ""
 
     def seconds_limit(self, item: Candidate) -> float | None:
         """Return the limit of a download; reading a local file has none."""

@@ -9,16 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vttdata.dataset.tombstones import find_copies
+from vttdata.files.results import ResultTable
 from vttdata.pipeline.stage import GatheringStage, Kept, Outcome, Rejected, WholeStage
 from vttdata.records import Clip, Fingerprint, Source
 from vttdata.split import Assignment, SplitSettings, assign_splits
-from vttdata.split.groups import DisjointSets, group_clips
+from vttdata.split.assign import find_groups
+from vttdata.split.groups import DisjointSets, count_ties
 from vttdata.split.near_duplicates.matches import NearDuplicate, match_samples
 from vttdata.split.near_duplicates.samples import Samples, collect_samples
 from vttdata.split.sample import sample_clips
 
 # Draws that are tried, and the gap of one with which it is content.
 _DRAWS, _CLOSE = 100, 0.005
+_LARGEST_GROUPS = 3
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,20 @@ class Split(WholeStage[Clip, Clip]):
             group_of=group_of,
         )
 
+    def groups(self, clips: Sequence[Clip]) -> dict[str, str]:
+        """Return `video_id` -> group id."""
+        return find_groups(clips, self.settings, self.pairs, dict(self.uploaders))
+
+    def largest_groups(self, clips: Sequence[Clip]) -> ResultTable:
+        """Return the table of the largest groups of more than one source, and of what ties their clips."""
+        found = count_ties(self.groups(clips), clips, self.pairs, dict(self.uploaders), _LARGEST_GROUPS)
+        rows = [
+            (name, size, ", ".join(f"{number:,} {kind}" for kind, number in ties.items() if number))
+            for name, size, ties in found
+            if ties["sources"] > 1
+        ]
+        return ResultTable(("group", "clips", "ties"), rows)
+
     def find_closer_draw(self, clips: Sequence[Clip]) -> tuple[int, float]:
         """Return the first draw whose shares are all within half a point of the ratios, and its largest gap.
 
@@ -185,7 +202,7 @@ class Split(WholeStage[Clip, Clip]):
         """
         closest = (math.inf, 0)
         # No draw changes what belongs together.
-        group_of = group_clips(clips, self.settings.together, self.pairs, dict(self.uploaders))
+        group_of = self.groups(clips)
         for draw in range(_DRAWS):
             gap = self.assign(clips, dataclasses.replace(self.settings, draw=draw), group_of).largest_gap
             closest = min(closest, (gap, draw))

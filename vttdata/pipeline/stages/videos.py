@@ -18,12 +18,14 @@ from vttdata.ids import clip_id
 from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.filters import REASONS, VERSIONS, FilterSettings, judge, screen
+from vttdata.media.measure import correct_probe
+from vttdata.media.new_times import copy_with_new_times
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
 from vttdata.media.shots.detect import ShotSettings, find_shots
 from vttdata.media.shots.features import load_features, load_times, save_features
 from vttdata.media.source_analysis import analyse_source
 from vttdata.pipeline.stage import Kept, Out, Outcome, Rejected, Stage, WholeStage, runtime
-from vttdata.records import Clip, Shot, Source
+from vttdata.records import Clip, Probe, Shot, Source
 
 # Seconds by which a listed span may exceed its source at either end, since published spans are rounded; it is cut off
 # there.
@@ -133,27 +135,42 @@ class MeasureSources(FileStage[Source]):
     """
 
     name = "measure"
-    version = 7
+    version = 8
     output = Source
     part_size = 4
 
     decoder: str
     folders: SourceFolders = runtime()
     features: Path = runtime()
+    new_times: bool = False
     filters: tuple[tuple[str, int], ...] = VERSIONS
 
     def process(self, item: Source) -> Iterator[Outcome[Source]]:
         """Keep the source with its measure and its fingerprint, and write its shots' features."""
-        analysis = analyse_source(self.folders.path(item))
+        try:
+            analysis = analyse_source(self.folders.path(item))
+        except MediaError as error:
+            if error.reason != "timestamps" or item.probe is None or not self.new_times:
+                raise
+            item = self._copy_with_new_times(item, item.probe)
+            analysis = analyse_source(self.folders.path(item))
         save_features(analysis.features, features_path(self.features, item))
-        yield Kept(dataclasses.replace(item, measure=analysis.measure, fingerprint=analysis.fingerprint))
+        probed = correct_probe(item.probe, analysis.measure) if item.probe else None
+        yield Kept(dataclasses.replace(item, probe=probed, measure=analysis.measure, fingerprint=analysis.fingerprint))
+
+    def _copy_with_new_times(self, item: Source, probed: Probe) -> Source:
+        """Return a source as its copy in the build's folder, which has the id of the file that was listed."""
+        self.folders.fetched.mkdir(parents=True, exist_ok=True)
+        copy = self.folders.fetched / f"{item.source_id}-{item.sha256[:8]}-times.mp4"
+        copy_with_new_times(self.folders.path(item), probed, copy, self.seconds_limit(item))
+        facts = dataclasses.replace(probe(copy), note="its times went back, and it was copied with new ones")
+        size, digest = copy.stat().st_size, file_sha256(copy)
+        return dataclasses.replace(item, file=copy.name, stored="fetched", bytes=size, sha256=digest, probe=facts)
 
     def intact(self, record: Source) -> bool:
-        """Return whether the source's features exist."""
-        return features_path(self.features, record).is_file()
-
-    def unchanged(self, record: Source) -> bool:
-        """Return whether the source's features can be read."""
+        """Return whether the source's features can be read, and a copy with new times is there."""
+        if self.new_times and not self.folders.path(record).is_file():
+            return False
         try:
             load_features(features_path(self.features, record))
         except UnavailableError:

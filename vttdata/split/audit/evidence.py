@@ -9,28 +9,27 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from vttdata.files.addresses import hide_secrets
 from vttdata.files.folded_addresses import fold_address
-from vttdata.ids import fold_id
+from vttdata.ids import fold_id, is_placeholder
 from vttdata.json_types import JsonObject
 from vttdata.split.groups import DisjointSets
 from vttdata.statistics.arrays import Integers
 
-_PLACEHOLDERS = frozenset(
-    {"", "-", "--", "?", ".", "null", "none", "nil", "nan", "n/a", "na", "#n/a", "unknown", "undefined", "missing"}
-)
 # How lists write the YouTube id of a video.
 _PREFIXED_ID = re.compile(r"(?:v_|youtube[-_:]|yt[-_:])([\w-]{11})", re.ASCII)
 _CHECKSUM = re.compile(r"(?:(?:sha-?(?:1|256|512)|md5)[:-])?([0-9a-f]{32,128})")
 # What columns of copies say of a clip that is none.
 _FLAGS = frozenset({"false", "true", "no", "yes", "0", "-1"})
-# A column of numbers in which some are missing is written with fractions.
-_WHOLE = re.compile(r"([0-9]+)\.0", re.ASCII)
+# A column of numbers in which some are missing is written with fractions, and one read as numbers loses zeros.
+_WHOLE = re.compile(r"0*([0-9]+?)(?:\.0+)?", re.ASCII)
 # SHA-256, SHA-1 and MD5 of nothing.
 _EMPTY_FILE = frozenset(
     {
@@ -39,6 +38,8 @@ _EMPTY_FILE = frozenset(
         "d41d8cd98f00b204e9800998ecf8427e",
     }
 )
+# An address up to an id, and the id.
+_ENDING = re.compile(r"(.*[/=])([^/=]+)")
 # Characters of 64 bits in hexadecimal.
 _MIN_FINGERPRINT = 16
 # An id of so many letters of both cases, drawn at random, has a large one after a small one three times in ten or more.
@@ -87,9 +88,12 @@ def fold_source(text: str) -> str | None:
 
 
 def fold_known_id(text: str) -> str | None:
-    """Return `vttdata.ids.fold_id` of an id, and a whole number without ``.0``; None for a placeholder."""
-    folded = _WHOLE.sub(r"\1", fold_id(text))
-    return None if folded in _PLACEHOLDERS else folded
+    """Return `vttdata.ids.fold_id` of an id, of numbers without leading zeros and ``.0``; None for a placeholder."""
+    folded = fold_id(text)
+    if is_placeholder(folded):
+        return None
+    number = _WHOLE.fullmatch(folded)
+    return number[1] if number else folded
 
 
 def fold_checksum(text: str) -> str | None:
@@ -144,20 +148,53 @@ def read_evidence(table: pa.Table) -> list[StatedKeys]:
         key_of = np.full(len(values.dictionary) + 1, -1, np.int64)
         is_stated = np.zeros(len(key_of), np.bool_)
         texts = values.dictionary.to_pylist()
-        tells_case = fold in (fold_source, fold_known_id) and _tells_case(texts)
+        is_of_ids = fold in (fold_source, fold_known_id)
+        tells_case = is_of_ids and _tells_case(texts)
+        placeholders = find_placeholders(texts) if is_of_ids else _find_unfinished(texts, folds[fold])
         for index, text in enumerate(texts):
-            if column == "duplicate_of" and fold_known_id(text) in _FLAGS:
+            if text in placeholders or (column == "duplicate_of" and fold_known_id(text) in _FLAGS):
                 continue
             key = folds[fold](text)
             if key is not None and tells_case:
-                key = text.strip().removeprefix("'")[: len(key)]
-            is_stated[index] = fold_id(text) not in _PLACEHOLDERS if key is None else True
+                # What is left out before an id, such as a zero, has no case.
+                start = max(0, text.casefold().find(key))
+                key = text[start : start + len(key)]
+            is_stated[index] = key is not None or not is_placeholder(fold_id(text))
             if key is not None:
                 key_of[index] = numbers.setdefault((kind, key), len(numbers))
         codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         keys = key_of[codes]
         read.append(StatedKeys(name, keys, int((is_stated[codes] & (keys < 0)).sum())))
     return read
+
+
+def find_placeholders(texts: Iterable[str]) -> frozenset[str]:
+    """Return those of the values of a column of ids that stand for no id.
+
+    A zero is one unless there is another number below ten, from which on ids may be counted.
+    """
+    keys = {text: fold_known_id(text) for text in texts}
+    is_counted = any(key is not None and len(key) == 1 and key in "123456789" for key in keys.values())
+    return frozenset(text for text, key in keys.items() if key is None or (key == "0" and not is_counted))
+
+
+def _find_unfinished(texts: Iterable[str], fold: Callable[[str], str | None]) -> frozenset[str]:
+    """Return the addresses to which others add an id: those of their folder, and with a zero in the place of the id."""
+    keys = {text: fold(text) for text in texts}
+    endings: dict[str, set[str]] = defaultdict(set)
+    for key in {*keys.values()}:
+        if key is not None and (match := _ENDING.fullmatch(key)):
+            endings[match[1]].add(match[2])
+    stems = {stem: ids for stem, ids in endings.items() if len(ids) > 2}
+    unfinished = {stem.rstrip("/") for stem in stems}
+    unfinished |= {
+        f"{stem}{zero}"
+        for stem, ids in stems.items()
+        if ids.isdisjoint("123456789")
+        for zero in ids
+        if not zero.strip("0.")
+    }
+    return frozenset(text for text, key in keys.items() if key in unfinished)
 
 
 def _tells_case(ids: Sequence[str]) -> bool:
@@ -230,9 +267,8 @@ def find_conflicts(evidence: list[StatedKeys], table: pa.Table) -> list[JsonObje
         for key in several[:_MAX_EXAMPLES]:
             rows = np.flatnonzero(by_column[column] == key)
             stated = table.column(other).take(pa.array(rows)).drop_null().unique().to_pylist()
-            examples.append(
-                {column: str(table.column(column)[int(rows[0])]), other: [str(value) for value in stated][:4]}
-            )
+            texts = [hide_secrets(str(value)) for value in (table.column(column)[int(rows[0])], *stated)]
+            examples.append({column: texts[0], other: texts[1:5]})
         conflicts.append({"column": column, "other": other, "values": len(several), "examples": examples})
     return conflicts
 
