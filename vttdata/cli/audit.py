@@ -101,6 +101,11 @@ if TYPE_CHECKING:
     "Of foils and questions: folder of the videos, named by their ids, for the frames of the page.",
     type=FILE,
 )
+@option(
+    "--errata FILE",
+    "Of a dataset of questions: write the errors that its questions show (.csv), for evaluate --errata.",
+    type=FILE,
+)
 @columns_option("the corpus, or in tables of clips, foils or questions")
 @config_option("clips, a protocol, or the file of one that somebody sent (.json).", default="clips", group="Selection")
 @option(
@@ -132,6 +137,7 @@ def command(
     clean: Path | None,
     pages: tuple[Path, ...],
     videos: Path | None,
+    errata: Path | None,
     columns: dict[str, str],
     config: str,
     judges: tuple[str, ...],
@@ -150,7 +156,7 @@ def command(
     from vttdata.load.lookup import find_dataset
 
     selection = _Selection(splits, config)
-    output = _Output.of(as_json, pages, videos, clean)
+    output = _Output.of(as_json, pages, videos, clean, errata)
     models = _Models(judges, texts, encoder, device)
     _check_options(against, {} if Path(dataset).exists() or across else columns, output)
     if across and (against is not None or selection.is_part):
@@ -168,8 +174,9 @@ def command(
     for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
-    if videos is not None and not (find_dataset(dataset) / "questions").is_dir():
-        raise VttdataError(f"--videos is for sets of foils or questions, and {dataset} is none.")
+    if (videos or errata) is not None and not (find_dataset(dataset) / "questions").is_dir():
+        named = "--errata is for sets of questions" if errata else "--videos is for sets of foils or questions"
+        raise VttdataError(f"{named}, and {dataset} is none.")
     return _audit_splits(dataset, selection, output)
 
 
@@ -193,18 +200,23 @@ class _Output(NamedTuple):
     html: Path | None
     videos: Path | None
     clean: Path | None
+    errata: Path | None
 
     @classmethod
-    def of(cls, as_json: bool, pages: Sequence[Path], videos: Path | None, clean: Path | None) -> _Output:
+    def of(
+        cls, as_json: bool, pages: Sequence[Path], videos: Path | None, clean: Path | None, errata: Path | None
+    ) -> _Output:
         """Return what options ask for.
 
         Raises:
-            VttdataError: when a page has another extension than those of pages.
+            VttdataError: when a page has another extension than those of pages, or errata would replace a file.
         """
         for file in pages:
             check_output_file(file, HTML + MARKDOWN)
         page, html = (next((file for file in pages if file.suffix.lower() in kind), None) for kind in (MARKDOWN, HTML))
-        return cls(as_json, page, html, videos, clean)
+        if errata is not None and (errata.exists() or errata.suffix.lower() != ".csv"):
+            raise VttdataError(f"{errata}: --errata takes the name of a new file that ends in .csv.")
+        return cls(as_json, page, html, videos, clean, errata)
 
     @property
     def pages(self) -> list[Path]:
@@ -304,6 +316,10 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     manifest = read_dataset_manifest(folder) if (folder / MANIFEST).exists() else {}
     options = "".join(f" --split {f'{name}={file}'.strip('=') if file else name}" for name, file in selection.splits)
     options += f" --config {selection.config}" if selection.config != "clips" else ""
+    if output.errata is not None:
+        from vttdata.dataset.question_errors import find_question_errors, write_question_errors
+
+        write_question_errors(output.errata, find_question_errors(folder))
     name, version = str(manifest.get("name", folder.name)), manifest.get("version")
     return _report_clips(clips, _Audited(dataset, folder, name, version, selection.is_part, options), output)
 

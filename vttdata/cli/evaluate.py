@@ -146,6 +146,12 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     group="Items",
 )
 @option(
+    "--errata FILE",
+    "Of questions: errors that 'vttdata audit --errata' wrote; accuracy-without-errata leaves the questions out.",
+    type=FILE,
+    group="Items",
+)
+@option(
     "--clean",
     "Of captioning: leave reasoning (<think>), special tokens and a prompt that all captions repeat out of the scores.",
     is_flag=True,
