@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := annotation crowd null spans stages
 
-.PHONY: clients-table demo docs pictures test test-long test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
+.PHONY: clients-table demo docs notebook pictures test test-long test-clients test-extras test-newest test-systems test-lowest pins lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -28,6 +28,10 @@ docs: .venv-docs/ready
 	.venv-docs/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --conf-dir docs . site
 	@cp site/README.html site/index.html
 	@echo 'Open $(CURDIR)/site/index.html'
+
+# The notebook of the examples with the outputs of a new run.
+notebook: .venv/dev-ready
+	$(BIN)/python -m tests.helpers.notebooks docs/examples/first-look.ipynb
 
 pictures: .venv/build-ready
 	$(BIN)/python docs/pictures.py

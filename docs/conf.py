@@ -32,7 +32,6 @@ autodoc_member_order = "bysource"
 python_maximum_signature_line_length = 100
 
 _PAGE = re.compile(r"\]\(([\w/.-]+)\.md[)#]")
-_SECTION = re.compile(r"^## (.+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _MANUALS = ROOT / "docs" / "README.md"
 
 
@@ -42,14 +41,14 @@ def public_packages() -> list[str]:
     return [".".join(file.parent.relative_to(ROOT).parts) for file in files if "\n__all__ =" in file.read_text("utf-8")]
 
 
-def contents(text: str, folder: Path, caption: str = "") -> str:
-    """Return a table of contents of the pages below `folder` that a text leads to."""
+def contents(text: str, folder: Path, caption: str = "Contents") -> str:
+    """Return a table of contents of the pages that a text in a folder leads to."""
     pages = dict.fromkeys(os.path.normpath(folder / name) for name in _PAGE.findall(text))
     entries = "\n".join(f"/{Path(page).relative_to(ROOT).as_posix()}" for page in pages if Path(f"{page}.md").is_file())
     return f"\n\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
 
 
-def add_contents(_: Sphinx, page: str, source: list[str]) -> None:
+def add_contents(_app: Sphinx, page: str, source: list[str]) -> None:
     """Add the reference to its page, and tables of contents: of all manuals by section, and of the audits."""
     if page == "docs/api":
         source[0] += "".join(
@@ -57,8 +56,9 @@ def add_contents(_: Sphinx, page: str, source: list[str]) -> None:
         )
     elif page == "README":
         source[0] += contents("[](docs/README.md)", ROOT)
-        sections = _SECTION.findall(_MANUALS.read_text(encoding="utf-8"))
-        source[0] += "".join(contents(text, _MANUALS.parent, title) for title, text in sections)
+        for section in _MANUALS.read_text(encoding="utf-8").split("\n## ")[1:]:
+            title, _, text = section.partition("\n")
+            source[0] += contents(text, _MANUALS.parent, title)
     elif page == "docs/audits":
         source[0] += contents(source[0], ROOT / "docs")
 
