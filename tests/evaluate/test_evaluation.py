@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,32 @@ def test_captions_are_scored_on_all_items_of_the_test_split(dataset: Path, predi
     assert [bool(value == 1) for value in values] == [True, False, False, True, False, False]
     assert report.scores["rouge-l"].all.score == pytest.approx(values.mean())
     assert report.scores["rouge-l"].all.low < values.mean() < report.scores["rouge-l"].all.high
+
+
+def test_training_of_a_benchmark_is_known_by_its_name(
+    dataset: Path, predictions: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Sources a and e, of four test clips, are in its training, from second 8 on, and f is in its test split.
+    rows = [("a", "train", 8, 9), ("e", "train", 90, 95), ("f", "test", 0, 10)]
+    content = "\n".join(["own,part,from,to", *(",".join(map(str, row)) for row in rows)])
+    folder = tmp_path / "plugins"
+    names = [{"at": "own", "name": "https://example.org/{}"}]
+    table = {"files": ["rows.csv"], "names": names, "split_at": "part", "start": "from", "end": "to"}
+    placed = {"rows.csv": {"sha256": hashlib.sha256(content.encode()).hexdigest()}}
+    origins = {"home": "https://example.org", "terms": "none", "recipes": {}}
+    origins |= {"places": [{"at": [], "licence": "none", "files": placed}]}
+    for name, text in (
+        ("plugins/sources/lab.yaml", json.dumps({"tables": [table]})),
+        ("plugins/origins/lab.yaml", json.dumps(origins)),
+        ("mirror/lab/rows.csv", content),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for variable, value in (("PLUGINS", folder), ("MIRROR", tmp_path / "mirror"), ("HOME", tmp_path / "home")):
+        monkeypatch.setenv(f"VTTDATA_{variable}", str(value))
+    report = evaluate(dataset, predictions(), train_split="lab", **QUICK)
+    assert report.leaks == {"source": 4, "overlap": 1, "caption": 0, "leaked": 4, "clean": 2}
+    assert any("lab: train" in finding for finding in report.findings)
 
 
 def test_package_is_the_function(dataset: Path, predictions: Write) -> None:

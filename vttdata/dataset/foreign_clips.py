@@ -178,7 +178,7 @@ def _add_derived(table: pa.Table, split: Integers, root: Path) -> pa.Table:
     if "sha256" not in table.column_names:
         table = table.append_column("sha256", _checksums(table.column("file").to_pylist(), table, root))
     ids = table.column("video_id").to_pylist()
-    stems = [None if text is None else re.split(r"[/\\]", text)[-1] for text in ids]
+    stems = [text if text is None or "://" in text else re.split(r"[/\\]", text)[-1] for text in ids]
     in_split = [{*zip(split.tolist(), names, strict=True)} for names in (ids, stems)]
     if len(in_split[0]) == len(in_split[1]):
         ids = stems

@@ -74,7 +74,7 @@ def read_video_sets(
                 absent[name] = read_stated_sources(all_sources()[name]).unknown or str(error)
     if not sets:
         raise VttdataError("No official files have been fetched yet; 'vttdata fetch NAME' gets those of a benchmark.")
-    return _adopt_names(sets), absent
+    return adopt_names(sets), absent
 
 
 def read_benchmark(
@@ -177,7 +177,7 @@ def _read_foreign(path: Path, columns: Mapping[str, str], *, is_training: bool) 
     return VideoSet(path.name, table, texts, is_training=is_training and not is_stated)
 
 
-def _adopt_names(sets: Sequence[VideoSet]) -> list[VideoSet]:
+def adopt_names(sets: Sequence[VideoSet]) -> list[VideoSet]:
     """Return sets, of which datasets and lists name sources as those benchmarks do that have the same official ids."""
     names: dict[str, set[str]] = defaultdict(set)
     for own in sets:
