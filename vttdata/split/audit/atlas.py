@@ -166,13 +166,20 @@ class Atlas(Result):
         order = {own: number for number, own in enumerate(self.splits)}
         trained.sort(key=order.__getitem__)
         if not leaks:
-            return Section("Tested after training", ["No tested split shares a source with training of another set."])
+            return Section(
+                "Protocols that are affected", ["No tested split shares a source with training of another set."]
+            )
         rows = [
             [str(a), *(_share(leaks[a, b].sources, a) if (a, b) in leaks else "" for b in trained)]
             for a in sorted(tested, key=order.__getitem__)
         ]
-        sentence = "Sources of a split that is tested (rows) that a split that is trained on (columns) has as well."
-        return Section("Tested after training", [sentence], table=ResultTable(("tested", *map(str, trained)), rows))
+        sentences = [
+            "Sources of a split that is tested (rows) that a split that is trained on (columns) has as well. A model "
+            "that was trained so may remember them; `vttdata evaluate --train-split` gives its scores apart."
+        ]
+        return Section(
+            "Protocols that are affected", sentences, table=ResultTable(("tested", *map(str, trained)), rows)
+        )
 
     def _list_overlaps(self, title: str, overlaps: Sequence[Overlap]) -> Section:
         columns = ("split", "other split", "sources", "of the other", "seconds", "near-duplicates", "texts")
@@ -183,7 +190,10 @@ class Atlas(Result):
             )
             for own in overlaps
         ]
-        return Section(title, [] if rows else ["None."], table=ResultTable(columns, rows) if rows else None)
+        if not rows:
+            return Section(title, ["None."])
+        sentence = "Seconds are of sources whose spans are known in both; texts are equal captions or questions."
+        return Section(title, [sentence], table=ResultTable(columns, rows))
 
 
 def _share(sources: int, of: SplitOfSet) -> str:
