@@ -58,7 +58,7 @@ def test_builder_has_a_recipe_class_and_a_build_function(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(packaged.builders()))
 def test_every_key_of_a_recipe_is_documented(name: str) -> None:
-    text = (ROOT / "docs" / "recipe.md").read_text()
+    text = "".join((ROOT / "docs" / page).read_text() for page in ("recipe.md", "judgments.md"))
     recipe = packaged.load_builder(name).Recipe
     for key, field in recipe.model_fields.items():
         assert f"`{key}`" in text, key
