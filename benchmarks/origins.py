@@ -17,9 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vttdata.compose.official_files import ACCEPT_VARIABLE
 from vttdata.files.downloads import MIRROR_VARIABLE
 from vttdata.files.strict_yaml import read_yaml
+from vttdata.load.official_files import ACCEPT_VARIABLE
 from vttdata.recipe import packaged
 from vttdata.recipe.origins import all_origins, read_origins
 

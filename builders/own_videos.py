@@ -60,6 +60,7 @@ from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
 from vttdata.records import Candidate, Caption, Clip, Shot, Source
 from vttdata.split import SplitSettings
+from vttdata.split.chapters import chapter_pairs
 from vttdata.text.captions import CaptionSettings, read_caption_table, read_salt
 from vttdata.text.clip_matching import Loss
 from vttdata.text.damage import find_text_damage
@@ -394,4 +395,5 @@ def make_split_stage(
     if settings.after is not None:
         uploaded = {source.source_id: source.uploaded for source in sources if source.uploaded}
     known = (tuple(sorted(facts.items())) for facts in (uploaders, uploaded))
-    return Split(settings, recipe.seed, tuple(sorted(pins.items())), pairs, *known)
+    chapters = chapter_pairs((source.source_id, source.file) for source in sources if source.stored == "listed")
+    return Split(settings, recipe.seed, tuple(sorted(pins.items())), (*pairs, *chapters), *known)

@@ -17,7 +17,7 @@ import yaml
 from tests.helpers.file_server import FileServer, serving_files
 from vttdata import load_dataset
 from vttdata.cli.main import main
-from vttdata.compose import official_files
+from vttdata.load import official_files
 from vttdata.recipe import origins as recipe_origins
 
 pytestmark = pytest.mark.not_on("win32")

@@ -111,7 +111,6 @@ def test_order_and_names_of_columns_and_a_judge_change_no_foil(made: Path, tmp_p
         ("video_id,caption\n", "holds no captions"),
         ("video_id,caption\nv1,\nv2,\n", "no words in them"),
         ("video_id,caption\nv1,a dog\nv2,a cat\n", "language models"),
-        ("video_id,caption\n" + "".join(f"v{n},\u72d7\u5728\u8dd1 {n}\n" for n in range(40)), "captions are Chinese"),
         ("video_id,caption\n" + "".join(f"v{n},un uomo suona\n" for n in range(40)), "captions are Italian"),
         ("video_id,caption\n" + "".join(f"v{n},something happens\n" for n in range(40)), "names a visible thing"),
         ("video_id,caption\n" + "".join(f"v{n},the dog runs fast\n" for n in range(40)), "nothing to swap"),
@@ -219,23 +218,17 @@ def test_a_set_with_a_name_a_licence_verdicts_and_a_judge_is_made_again(
     assert "are the same to the byte" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("nouns", "words"),
-    [
-        ("dog: {synonyms: [hound]}\n    cat: {synonyms: [hound]}", "'hound' is in two places"),
-        ("dog: {hypernyms: [hound]}\n    hound: {hypernyms: [dog]}", "form a cycle"),
-        ("dog: [1, 2]", "nouns: pet: dog: found [1, 2]; it should be a mapping of keys."),
-    ],
-)
 def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], nouns: str, words: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lexicon = tmp_path / "own.yaml"
-    lexicon.write_text(f"version: mine\nnouns:\n  pet:\n    {nouns}\nexcluded: {{}}\n")
+    (tmp_path / "own.yaml").write_text(
+        "version: mine\nnouns: {pet: {dog: {synonyms: [hound]}, cat: {synonyms: [hound]}}}\nexcluded: {}\n"
+    )
     file = write_captions(tmp_path / "captions.csv", 20)
-    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--lexicon", str(lexicon)]) == 2
+    given = ["--lexicon", str(tmp_path / "own.yaml"), "--quiet"]
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), *given]) == 2
     error = capsys.readouterr().err
-    assert words in error
+    assert "'hound' is in two places" in error
     assert error.count("\n") == 1
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
 
+from tests.cli.test_main import COMMANDS
 from vttdata.cli.main import cli, main
 from vttdata.dataset import Metadata, WriteHooks, write_dataset
 from vttdata.dataset.leak_audit import audit_all
@@ -28,16 +28,6 @@ DIFFERENT = {
 }
 
 
-def commands(group: click.Group = cli) -> Iterator[tuple[str, click.Command]]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {inner}", found) for inner, found in commands(command))
-        elif command is not None:
-            yield name, command
-
-
 def complete(arguments: str, incomplete: str) -> list[str]:
     completion = ShellComplete(cli, {}, "vttdata", "_VTTDATA_COMPLETE")
     return [item.value for item in completion.get_completions(arguments.split(), incomplete)]
@@ -45,20 +35,12 @@ def complete(arguments: str, incomplete: str) -> list[str]:
 
 def test_option_of_several_commands_takes_the_same_kind_of_value() -> None:
     metavars: dict[str, set[str | None]] = defaultdict(set)
-    for _, command in commands():
+    for command in COMMANDS.values():
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden and not option.is_flag:
                 metavars[option.opts[0]].add(option.metavar)
     assert {name: found for name, found in metavars.items() if len(found) > 1} == DIFFERENT
     assert "--protocol" not in metavars
-
-
-@pytest.mark.parametrize("name", [name for name, _ in commands()])
-def test_help_states_defaults_and_repetition_in_one_style(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*name.split(), "--help"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    for other in ("[default: (", "repeatable", "by default", "(default"):
-        assert other not in shown
 
 
 @pytest.fixture

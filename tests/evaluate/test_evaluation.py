@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +25,22 @@ from vttdata.evaluate.tasks.foils import read_foil_pairs, score_pairs
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.records import Caption, Clip, Source
 
-QUICK = {"metrics": ["rouge-l"], "settings": EvaluationSettings(draws=50)}
+
+def quick(**settings: Any) -> dict[str, Any]:
+    """Return the arguments of an evaluation of few draws by one metric, with further settings."""
+    return {"metrics": ["rouge-l"], "settings": EvaluationSettings(draws=50, **settings)}
+
+
+QUICK = quick()
+
+
+def write_clips(folder: Path, clips: list[Clip], texts: list[str]) -> Path:
+    """Write a dataset of clips, each with one text."""
+    captions = [Caption(clip.video_id, 1, text) for clip, text in zip(clips, texts, strict=True)]
+    sources = [Source(clip.source_id, "", "nowhere", "", 0) for clip in clips]
+    metadata = Metadata("me/other", version="1.0.0", licence="cc-by-4.0")
+    write_dataset(folder, clips=clips, captions=captions, sources=sources, metadata=metadata, media=None)
+    return folder
 
 
 def test_captions_are_scored_on_all_items_of_the_test_split(dataset: Path, predictions: Write) -> None:
@@ -35,6 +52,32 @@ def test_captions_are_scored_on_all_items_of_the_test_split(dataset: Path, predi
     assert [bool(value == 1) for value in values] == [True, False, False, True, False, False]
     assert report.scores["rouge-l"].all.score == pytest.approx(values.mean())
     assert report.scores["rouge-l"].all.low < values.mean() < report.scores["rouge-l"].all.high
+
+
+def test_training_of_a_benchmark_is_known_by_its_name(
+    dataset: Path, predictions: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Sources a and e, of four test clips, are in its training, from second 8 on, and f is in its test split.
+    rows = [("a", "train", 8, 9), ("e", "train", 90, 95), ("f", "test", 0, 10)]
+    content = "\n".join(["own,part,from,to", *(",".join(map(str, row)) for row in rows)])
+    folder = tmp_path / "plugins"
+    names = [{"at": "own", "name": "https://example.org/{}"}]
+    table = {"files": ["rows.csv"], "names": names, "split_at": "part", "start": "from", "end": "to"}
+    placed = {"rows.csv": {"sha256": hashlib.sha256(content.encode()).hexdigest()}}
+    origins = {"home": "https://example.org", "terms": "none", "recipes": {}}
+    origins |= {"places": [{"at": [], "licence": "none", "files": placed}]}
+    for name, text in (
+        ("plugins/sources/lab.yaml", json.dumps({"tables": [table]})),
+        ("plugins/origins/lab.yaml", json.dumps(origins)),
+        ("mirror/lab/rows.csv", content),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for variable, value in (("PLUGINS", folder), ("MIRROR", tmp_path / "mirror"), ("HOME", tmp_path / "home")):
+        monkeypatch.setenv(f"VTTDATA_{variable}", str(value))
+    report = evaluate(dataset, predictions(), train_split="lab", **QUICK)
+    assert report.leaks == {"source": 4, "overlap": 1, "caption": 0, "leaked": 4, "clean": 2}
+    assert any("lab: train" in finding for finding in report.findings)
 
 
 def test_package_is_the_function(dataset: Path, predictions: Write) -> None:
@@ -57,7 +100,7 @@ def test_missing_captions_are_refused_or_scored_at_the_bottom(dataset: Path, pre
     path = predictions(t0=None)
     with pytest.raises(VttdataError, match=r"1 of 6 items have no caption \(first 't0'\)"):
         evaluate(dataset, path, **QUICK)
-    report = evaluate(dataset, path, **(QUICK | {"settings": EvaluationSettings(draws=50, missing="worst")}))
+    report = evaluate(dataset, path, **quick(missing="worst"))
     assert report.columns["rouge-l"].scores.items[0] == 0.0
     assert (report.items.scored, report.items.missing) == (5, 1)
     assert "|missing:1|" in report.signature
@@ -110,15 +153,8 @@ def test_listed_training_clips_leak_as_their_split_does(dataset: Path, predictio
 
 def test_training_may_be_several_things(dataset: Path, predictions: Write, tmp_path: Path) -> None:
     (tmp_path / "seen.txt").write_text("d\nelsewhere\n")
-    other = tmp_path / "other"
-    write_dataset(
-        other,
-        clips=[Clip("x", "x", 0.0, 9.0, None, None, None, url="https://example.org/f", split="train")],
-        captions=[Caption("x", 1, "a caption of another dataset")],
-        sources=[Source("x", "", "nowhere", "", 0)],
-        metadata=Metadata("me/other", version="1.0.0", licence="cc-by-4.0"),
-        media=None,
-    )
+    clip = Clip("x", "x", 0.0, 9.0, None, None, None, url="https://example.org/f", split="train")
+    other = write_clips(tmp_path / "other", [clip], ["a caption of another dataset"])
     report = evaluate(dataset, predictions(), train_split=["train", tmp_path / "seen.txt", other], **QUICK)
     # t0 and t1 are of the source a of train, t2 is listed, and t5 shows the same seconds as the clip elsewhere.
     assert (report.leaks["source"], report.leaks["leaked"], report.leaks["clean"]) == (4, 4, 2)
@@ -127,14 +163,8 @@ def test_training_may_be_several_things(dataset: Path, predictions: Write, tmp_p
 
 
 def test_list_names_a_source_by_the_url_of_its_id(tmp_path: Path) -> None:
-    write_dataset(
-        tmp_path / "dataset",
-        clips=[Clip("here", "abcdefghijk", 0.0, 10.0, None, None, None, split="test")],
-        captions=[Caption("here", 1, "a dog is here")],
-        sources=[Source("abcdefghijk", "", "nowhere", "", 0)],
-        metadata=Metadata("me/here", version="1.0.0", licence="cc-by-4.0"),
-        media=None,
-    )
+    clip = Clip("here", "abcdefghijk", 0.0, 10.0, None, None, None, split="test")
+    write_clips(tmp_path / "dataset", [clip], ["a dog is here"])
     (tmp_path / "urls.txt").write_text("https://www.youtube.com/watch?v=abcdefghijk\n")
     shared, findings = find_shared_items(
         tmp_path / "dataset", read_clips(tmp_path / "dataset"), [tmp_path / "urls.txt"]
@@ -150,15 +180,8 @@ def test_video_has_one_address_in_two_datasets(tmp_path: Path) -> None:
         ("there", "v_abcdefghijk", "https://youtu.be/abcdefghijk"),
     ):
         split = "test" if name == "here" else "train"
-        write_dataset(
-            tmp_path / name,
-            clips=[Clip(name, source, 0.0, 10.0, None, None, None, url=url, split=split)],
-            captions=[Caption(name, 1, f"a dog is {name}")],
-            sources=[Source(source, "", "nowhere", "", 0)],
-            metadata=Metadata(f"me/{name}", version="1.0.0", licence="cc-by-4.0"),
-            media=None,
-        )
-        folders.append(tmp_path / name)
+        clip = Clip(name, source, 0.0, 10.0, None, None, None, url=url, split=split)
+        folders.append(write_clips(tmp_path / name, [clip], [f"a dog is {name}"]))
     items = read_clips(folders[0])
     for training in (folders[1], tmp_path / "urls.txt"):
         (tmp_path / "urls.txt").write_text("http://youtu.be/abcdefghijk\n")
@@ -201,19 +224,9 @@ def test_report_of_another_signature_is_not_compared_without_saying_so(
     assert any(
         "none of these scores" in text for text in evaluate(dataset, predictions(), metrics=["chrf"], **more).findings
     )
-    tokens = evaluate(
-        dataset,
-        predictions(),
-        metrics=["rouge-l"],
-        **(more | {"settings": EvaluationSettings(draws=50, tokenizer="none")}),
-    )
+    tokens = evaluate(dataset, predictions(), **(more | quick(tokenizer="none")))
     assert any(finding.startswith("NOT COMPARABLE") for finding in tokens.findings)
-    other = evaluate(
-        dataset,
-        predictions(t0=None),
-        against=tmp_path / "own/evaluation.json",
-        **(QUICK | {"settings": EvaluationSettings(draws=50, missing="worst")}),
-    )
+    other = evaluate(dataset, predictions(t0=None), against=more["against"], **quick(missing="worst"))
     assert any(finding.startswith("NOT COMPARABLE") for finding in other.findings)
 
 
@@ -221,13 +234,10 @@ def test_people_are_scored_against_each_other_with_as_many_references_as_the_sys
     dataset: Path, predictions: Write
 ) -> None:
     same = predictions(**dict.fromkeys(TEST, "no words of theirs"))
-    human = evaluate(dataset, same, **(QUICK | {"settings": EvaluationSettings(draws=50, human=True)})).human["rouge-l"]
+    human = evaluate(dataset, same, **quick(human=True)).human["rouge-l"]
     assert human["human"].score > human["system"].score == 0
-    copied = evaluate(
-        dataset,
-        predictions(**{c: captions_of(c)[2] for c in TEST}),
-        **(QUICK | {"settings": EvaluationSettings(draws=50, human=True)}),
-    ).human["rouge-l"]
+    third = predictions(**{clip: captions_of(clip)[2] for clip in TEST})
+    copied = evaluate(dataset, third, **quick(human=True)).human["rouge-l"]
     # The caption is among the references in two of three turns.
     assert 2 / 3 < copied["system"].score < 1
 
@@ -256,8 +266,7 @@ def test_output_beside_captions_is_a_finding_and_can_be_cleaned(dataset: Path, p
     report = evaluate(dataset, path, **QUICK)
     assert any(text.startswith("Captions with reasoning or special tokens") for text in report.findings)
     assert any("a word for a missing value, such as 'nan': 1." in text for text in report.findings)
-    settings = EvaluationSettings(draws=50, clean=True)
-    cleaned = evaluate(dataset, predictions("marked.json", **marked), **QUICK | {"settings": settings})
+    cleaned = evaluate(dataset, predictions("marked.json", **marked), **quick(clean=True))
     assert cleaned.scores == plain.scores
     assert cleaned.signature.replace("|clean:yes", "") == plain.signature != cleaned.signature
     assert "Captions that were cleaned of reasoning, special tokens or a prompt: 6." in cleaned.findings
@@ -272,16 +281,7 @@ def test_cider_that_can_only_be_zero_is_a_finding(tmp_path: Path) -> None:
     captions = {"a": "one dog runs", "b": "one dog", "c": "two cats"}
     for names, words in (("a", "for 1 of 1 items"), ("ab", "for 1 of 2 items"), ("abc", None)):
         clips = [Clip(name, name, 0, 1, 0, 1, 1, split="test") for name in names]
-        texts = [Caption(name, 0, captions[name]) for name in names]
-        folder = tmp_path / names
-        write_dataset(
-            folder,
-            clips=clips,
-            captions=texts,
-            sources=[Source(name, "", "nowhere", "", 0) for name in names],
-            metadata=Metadata("me/x", version="1.0.0", licence="mit"),
-            media=None,
-        )
+        folder = write_clips(tmp_path / names, clips, [captions[name] for name in names])
         file = tmp_path / f"{names}.csv"
         file.write_text("video_id,caption\n" + "".join(f"{name},{captions[name]}\n" for name in names))
         report = evaluate(folder, file, metrics=["cider-d"], settings=EvaluationSettings(draws=10))
@@ -299,9 +299,7 @@ def test_captions_by_systems_are_no_references(dataset: Path, predictions: Write
 
 
 def test_protocol_is_scored_on_its_own_clips(dataset: Path, predictions: Write) -> None:
-    report = evaluate(
-        dataset, predictions(), **(QUICK | {"settings": EvaluationSettings(draws=50, config="two", unknown="ignore")})
-    )
+    report = evaluate(dataset, predictions(), **quick(config="two", unknown="ignore"))
     assert (report.items.expected, report.items.unknown, list(report.item_set.ids)) == (2, 4, ["t5", "t2"])
 
 
@@ -415,9 +413,7 @@ def test_systems_are_compared_on_the_scores_that_both_have(dataset: Path, tmp_pa
 
 def test_missing_predictions_of_the_other_system_are_told(dataset: Path, predictions: Write) -> None:
     other = predictions("other.json", t1=None)
-    report = evaluate(
-        dataset, predictions(), against=other, **(QUICK | {"settings": EvaluationSettings(draws=50, missing="worst")})
-    )
+    report = evaluate(dataset, predictions(), against=other, **quick(missing="worst"))
     assert any("other.json: 1 predictions are missing and 0 unknown." in finding for finding in report.findings)
 
 

@@ -39,6 +39,11 @@ def test_copy_gets_the_split_of_its_original(tmp_path: Path) -> None:
         assert split_of[source_a] == split_of[source_b]
         assert len(set(split_of.values())) == 2
     assert account(out)["copies"]["in"] == 5
+    # Without media nothing is cut.
+    assert "cut" not in account(out)
+    assert not list((out / "dataset").rglob("*.mp4"))
+    published = [pd.read_parquet(path).video for path in (out / "dataset" / "clips").glob("*.parquet")]
+    assert pd.concat(published).isna().all()
     rows = pd.concat(pd.read_parquet(path) for path in sorted((out / "dataset" / "sources").glob("*.parquet")))
     assert set(rows.hash_scheme) == {"halves-2"}
     assert rows.hashes.str.len().min() > 200

@@ -9,12 +9,13 @@ import os
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import vttdata
-from tests.helpers.builds import account
+from tests.helpers.builds import COLUMNS, account
 from tests.helpers.builds import vttdata as run
 from tests.helpers.films import edit, write_film
 from tests.helpers.official_files import write_unpacked
@@ -76,8 +77,7 @@ def captioned(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_film(folder / "late.mp4", 9)
         build("own-folder", *SETTINGS, f"collect.folder={folder / 'videos'}", options=("--out", str(folder / "street")))
         write_table(folder / "captions.csv", list(rows(folder / "street").video_id))
-        columns = "captions.columns={video_id: clip, caption: text, annotator: worker}"
-        build(folder / "street", f"captions.file={folder / 'captions.csv'}", columns)
+        build(folder / "street", f"captions.file={folder / 'captions.csv'}", COLUMNS)
 
     return make_once(tmp_path_factory, "captioned", make)
 
@@ -93,6 +93,16 @@ def project(captioned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     remember_settings(json.loads(moved)["settings"])
     assert len(rows(folder / "street", "captions")) == 15
     return folder
+
+
+def correct_first(project: Path, new: str) -> Any:
+    """Correct the first caption of annotator w0 in the dataset by an erratum, and return its row before."""
+    first = rows(project / "street", "captions").query("annotator == 'w0'").iloc[0]
+    facts = {"reason": "wrong", "who": "ann", "date": "2026-11-27", "new": new}
+    fields = {"id": f"{first.video_id}#{first.sen_id}", "field": "captions.caption", "old": first.caption}
+    pd.DataFrame([fields | facts]).to_csv(project / "errata.csv", index=False)
+    correct_dataset(project / "street", project / "errata.csv")
+    return first
 
 
 class TestCaptionLoss:
@@ -121,8 +131,7 @@ class TestCaptionLoss:
     def test_table_that_lacks_earlier_captions_is_refused(self, project: Path) -> None:
         street = project / "street"
         (project / "later.csv").write_text("clip,text,worker\n" + f"{rows(street).video_id[0]},a man walks,w0\n")
-        columns = "captions.columns={video_id: clip, caption: text, annotator: worker}"
-        said = refused(street, f"captions.file={project / 'later.csv'}", columns)
+        said = refused(street, f"captions.file={project / 'later.csv'}", COLUMNS)
         assert "would drop 14 of the 15 captions" in said
         assert "would drop 15 of the 15 captions" in refused(street, "captions.file=null")
 
@@ -133,12 +142,8 @@ class TestCaptionLoss:
         assert sum(rows(project / "street", "captions").caption.str.startswith("one person")) == 5
 
     def test_renamed_annotators_are_no_loss_and_lose_no_erratum(self, project: Path) -> None:
-        street, table, errata = project / "street", project / "captions.csv", project / "errata.csv"
-        first = rows(street, "captions").query("annotator == 'w0'").iloc[0]
-        facts = {"reason": "wrong", "who": "ann", "date": "2026-11-27", "new": "somebody else"}
-        fields = {"id": f"{first.video_id}#{first.sen_id}", "field": "captions.caption", "old": first.caption}
-        pd.DataFrame([fields | facts]).to_csv(errata, index=False)
-        correct_dataset(street, errata)
+        street, table = project / "street", project / "captions.csv"
+        first = correct_first(project, "somebody else")
         table.write_text(table.read_text().replace("w0", "ann0"))
         said = build(street)
         assert "5 captions have another annotator" in said
@@ -149,12 +154,8 @@ class TestCaptionLoss:
         assert set(after.annotator) == {"ann0", "w1", "w2"}
 
     def test_version_that_corrections_raised_is_kept(self, project: Path) -> None:
-        street, table, errata = project / "street", project / "captions.csv", project / "errata.csv"
-        first = rows(street, "captions").iloc[0]
-        facts = {"reason": "wrong", "who": "ann", "date": "2026-11-27", "new": "a person does nothing"}
-        fields = {"id": f"{first.video_id}#{first.sen_id}", "field": "captions.caption", "old": first.caption}
-        pd.DataFrame([fields | facts]).to_csv(errata, index=False)
-        correct_dataset(street, errata)
+        street, table = project / "street", project / "captions.csv"
+        first = correct_first(project, "a person does nothing")
         table.write_text(table.read_text().replace(first.caption, "a person does nothing", 1))
         assert "fit no row" in build(street)
         assert read_dataset_manifest(street / "dataset")["version"] == "2.0.0"
@@ -187,8 +188,7 @@ class TestCaptionLoss:
         more = ["clips.per_source=2", "media.keep=none", f"collect.folder={tmp_path / 'videos'}"]
         build("own-folder", *SETTINGS, *more, options=("--out", str(street)))
         write_table(table, list(rows(street).video_id))
-        columns = "captions.columns={video_id: clip, caption: text, annotator: worker}"
-        build(street, f"captions.file={table}", columns)
+        build(street, f"captions.file={table}", COLUMNS)
         assert len(rows(street, "captions")) == 18
 
         said = refused(street, "near_duplicates=keep_one")
@@ -357,8 +357,7 @@ def test_one_line_says_why_a_video_has_no_clip(captioned: Path, tmp_path: Path, 
         shutil.copy(captioned / "late.mp4", folder / "videos/late.mp4")
         write_film(folder / "videos/short.mp4", 30, 2)
         (folder / "videos/bad.mp4").write_bytes(b"x")
-        columns = "captions.columns={video_id: clip, caption: text, annotator: worker}"
-        more = [f"collect.folder={folder / 'videos'}", "filter.min_seconds=3", "max_failed=1.0", columns]
+        more = [f"collect.folder={folder / 'videos'}", "filter.min_seconds=3", "max_failed=1.0", COLUMNS]
         more.append(f"captions.file={captioned / 'captions.csv'}")
         build("own-folder", *SETTINGS, *more, options=("--out", str(folder / "street")))
 

@@ -19,6 +19,7 @@ from tests.helpers.needs import library
 library("starlette")
 library("httpx")
 
+from tests.cli.people.test_make import write_table
 from tests.helpers.campaigns import human_captions, system_captions
 from tests.people.served import Running, served
 from tests.people.static_page.site import Assessor, Site
@@ -64,14 +65,6 @@ window.isHidden = false;
 Object.defineProperty(document, "hidden", { get: () => window.isHidden });
 window.hide = (isHidden) => { window.isHidden = isHidden; document.dispatchEvent(new Event("visibilitychange")); };
 """
-
-
-def write_table(file: Path, rows: list[dict[str, Any]]) -> str:
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return str(file)
 
 
 def make_rating(folder: Path, address: str, **settings: Any) -> Campaign:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     examples=[
         "vttdata audit vttdata/msrvtt --against training.parquet --clean clean",
         "vttdata audit vttdata/demo",
+        "vttdata audit youcook2 --across msrvtt --across activitynet-captions --clean apart",
+        "vttdata audit all --across all --page atlas.html",
         "vttdata audit msrvtt --split splits.csv --clean clean",
         "vttdata audit vttdata/demo --split train=a.csv --split test=b.txt",
     ],
@@ -71,8 +73,19 @@ if TYPE_CHECKING:
     group="Contamination",
 )
 @option(
+    "--across NAME",
+    "Compare DATASET with another benchmark, dataset, table or list of ids: shared sources, seconds and texts of each "
+    "pair of splits; NAME=FOLDER for official files of your own, all for what has been fetched, also as DATASET; may "
+    "be repeated.",
+    name="across",
+    type=DATASET,
+    multiple=True,
+    group="Contamination",
+)
+@option(
     "--clean DIR",
-    "Write the clips that splits, or the corpus, do not share into this folder, as a protocol file.",
+    "Write the clips that splits, or the corpus, do not share into this folder, as a protocol file; with --across also "
+    "those that training of each other set has, for --train-split.",
     type=FILE,
 )
 @option(
@@ -86,6 +99,11 @@ if TYPE_CHECKING:
 @option(
     "--videos DIR",
     "Of foils and questions: folder of the videos, named by their ids, for the frames of the page.",
+    type=FILE,
+)
+@option(
+    "--errata FILE",
+    "Of a dataset of questions: write the errors that its questions show (.csv), for evaluate --errata.",
     type=FILE,
 )
 @columns_option("the corpus, or in tables of clips, foils or questions")
@@ -115,9 +133,11 @@ def command(
     splits: tuple[tuple[str, Path | None], ...],
     as_json: bool,
     against: str | None,
+    across: tuple[str, ...],
     clean: Path | None,
     pages: tuple[Path, ...],
     videos: Path | None,
+    errata: Path | None,
     columns: dict[str, str],
     config: str,
     judges: tuple[str, ...],
@@ -129,18 +149,20 @@ def command(
 
     Leaks are shared sources by any id, address or checksum, clips that overlap in time, near-duplicate sources and
     sets of captions; single captions that are found verbatim in several splits are reported only. Of foils and
-    questions: how far they can be solved without videos. With --against: what of the dataset a corpus contains.
+    questions: how far they can be solved without videos. With --against: what of the dataset a corpus contains. With
+    --across: what benchmarks share.
     """
     from vttdata.compose.input_captions import is_table
     from vttdata.load.lookup import find_dataset
 
     selection = _Selection(splits, config)
-    for file in pages:
-        check_output_file(file, HTML + MARKDOWN)
-    page, html = (next((file for file in pages if file.suffix.lower() in kind), None) for kind in (MARKDOWN, HTML))
-    output = _Output(as_json, page, html, videos, clean)
+    output = _Output.of(as_json, pages, videos, clean, errata)
     models = _Models(judges, texts, encoder, device)
-    _check_options(against, {} if Path(dataset).exists() else columns, output)
+    _check_options(against, {} if Path(dataset).exists() or across else columns, output)
+    if across and (against is not None or selection.is_part):
+        raise VttdataError("--across does not go with --against, --split or --config.")
+    if across:
+        return _audit_across(dataset, across, columns, output)
     if against is not None:
         return _audit_against(dataset, against, columns, selection, output)
     if (foreign := _find_foreign(dataset, columns)) is not None:
@@ -152,8 +174,9 @@ def command(
     for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
-    if videos is not None and not (find_dataset(dataset) / "questions").is_dir():
-        raise VttdataError(f"--videos is for sets of foils or questions, and {dataset} is none.")
+    if (videos or errata) is not None and not (find_dataset(dataset) / "questions").is_dir():
+        named = "--errata is for sets of questions" if errata else "--videos is for sets of foils or questions"
+        raise VttdataError(f"{named}, and {dataset} is none.")
     return _audit_splits(dataset, selection, output)
 
 
@@ -177,6 +200,23 @@ class _Output(NamedTuple):
     html: Path | None
     videos: Path | None
     clean: Path | None
+    errata: Path | None
+
+    @classmethod
+    def of(
+        cls, as_json: bool, pages: Sequence[Path], videos: Path | None, clean: Path | None, errata: Path | None
+    ) -> _Output:
+        """Return what options ask for.
+
+        Raises:
+            VttdataError: when a page has another extension than those of pages, or errata would replace a file.
+        """
+        for file in pages:
+            check_output_file(file, HTML + MARKDOWN)
+        page, html = (next((file for file in pages if file.suffix.lower() in kind), None) for kind in (MARKDOWN, HTML))
+        if errata is not None and (errata.exists() or errata.suffix.lower() != ".csv"):
+            raise VttdataError(f"{errata}: --errata takes the name of a new file that ends in .csv.")
+        return cls(as_json, page, html, videos, clean, errata)
 
     @property
     def pages(self) -> list[Path]:
@@ -276,6 +316,10 @@ def _audit_splits(dataset: str, selection: _Selection, output: _Output) -> int:
     manifest = read_dataset_manifest(folder) if (folder / MANIFEST).exists() else {}
     options = "".join(f" --split {f'{name}={file}'.strip('=') if file else name}" for name, file in selection.splits)
     options += f" --config {selection.config}" if selection.config != "clips" else ""
+    if output.errata is not None:
+        from vttdata.dataset.question_errors import find_question_errors, write_question_errors
+
+        write_question_errors(output.errata, find_question_errors(folder))
     name, version = str(manifest.get("name", folder.name)), manifest.get("version")
     return _report_clips(clips, _Audited(dataset, folder, name, version, selection.is_part, options), output)
 
@@ -356,6 +400,35 @@ def _audit_against(
     if output.clean is not None:
         found.clean_protocol().write(output.clean / "protocol.json")
     return DONE if found.ok else LEAKS
+
+
+def _audit_across(dataset: str, across: Sequence[str], columns: Mapping[str, str], output: _Output) -> int:
+    """Count what a set of videos, or each of all, shares with others."""
+    import datetime
+
+    from vttdata.cli.build import print_note
+    from vttdata.compose.audit_page import format_audit_page
+    from vttdata.dataset.atlas_protocols import shared_protocols
+    from vttdata.load.video_sets import ALL, read_video_sets
+    from vttdata.report.audit_report import atlas_page
+    from vttdata.split.audit.atlas import compare_sets
+
+    sets, absent = read_video_sets([dataset, *across], print_note, columns, trained=across)
+    # What is named comes first.
+    of = None if dataset == ALL else [sets[0].name]
+    atlas = compare_sets(sets, datetime.datetime.now(datetime.UTC).date().isoformat(), of, absent)
+    command_line = " ".join(["vttdata audit", dataset, *(f"--across {name}" for name in across), "--page"])
+    if output.page is not None:
+        title = Path("sources that benchmarks share")
+        write_whole(output.page, format_audit_page(title, f"{command_line} {output.page.name}", atlas.sections()))
+    if output.html is not None:
+        write_whole(output.html, atlas_page(atlas, f"{command_line} {output.html.name}"))
+    if output.clean is not None:
+        for name in of or atlas.items:
+            for file, protocol in shared_protocols(atlas, name).items():
+                protocol.write((output.clean if of else output.clean / name) / file)
+    print_result(atlas.as_json(), atlas.sections(), as_json=output.as_json)
+    return DONE if atlas.ok else LEAKS
 
 
 def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, output: _Output) -> int:

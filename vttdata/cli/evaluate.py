@@ -82,8 +82,8 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 )
 @option(
     "--train-split NAME",
-    "What the system was trained on: a split, another dataset, or a file of ids or URLs; may be repeated. Scores are "
-    "given apart for items that share a source, time or pictures with it.",
+    "What the system was trained on: a split, another benchmark or dataset, or a file of ids or URLs; may be repeated. "
+    "Scores are given apart for items that share a source, time or pictures with it.",
     multiple=True,
 )
 @option(
@@ -143,6 +143,12 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     "reports agreement and circular accuracy; may be repeated.",
     type=FILE,
     multiple=True,
+    group="Items",
+)
+@option(
+    "--errata FILE",
+    "Of questions: errors that 'vttdata audit --errata' wrote; accuracy-without-errata leaves the questions out.",
+    type=FILE,
     group="Items",
 )
 @option(

@@ -42,7 +42,7 @@ def command(names: tuple[str, ...], out: Path | None, accept_terms: bool) -> int
     load_dataset fetch what they need by themselves.
     """
     from vttdata.cli.build import print_note
-    from vttdata.compose import official_files
+    from vttdata.load import official_files
 
     for origins in map(official_files.origins_named, names):
         if accept_terms:

@@ -26,7 +26,7 @@ from vttdata.errors import VttdataError
     show_default="the working folder",
 )
 def command(name: str, file: Path | None, out: Path) -> int:
-    """Add a benchmark of your own in code, or a set of questions without: write files to start from.
+    """Write the files that a benchmark or a set of questions starts from.
 
     A builder, a recipe and a test read a table and pass; every place to change is marked TODO, and 'docs/extending.md'
     explains them. 'questions FILE' looks at a file of questions and writes a recipe with what it guessed of it. Videos

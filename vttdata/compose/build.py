@@ -17,7 +17,6 @@ from typing import Any
 
 from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
 from vttdata.compose.earlier_dataset import read_earlier_dataset
-from vttdata.compose.official_files import official_settings
 from vttdata.compose.stamp import Request, find_unchanged, take_input_states, write_stamp
 from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import HaltError, VttdataError
@@ -35,6 +34,7 @@ from vttdata.load.local_builds import (
     remember_settings,
 )
 from vttdata.load.lookup import find_dataset, find_recipe, refuse_address
+from vttdata.load.official_files import official_settings
 from vttdata.pipeline.build_folder import (
     TRY_AGAIN,
     Build,

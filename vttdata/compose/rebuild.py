@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vttdata.compose.build import build_recipe
-from vttdata.compose.official_files import fetch_files, put_together
 from vttdata.dataset.find_tables import read_tables
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
@@ -18,6 +17,7 @@ from vttdata.files.downloads import OriginFile
 from vttdata.files.reading import file_sha256, is_inside, links_out
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.json_types import JsonObject
+from vttdata.load.official_files import fetch_files, put_together
 from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.row_hashes import read_batches
 from vttdata.recipe import packaged
@@ -103,7 +103,7 @@ def fetch_inputs(dataset: Path, provenance: Provenance, given: Sequence[str], no
     The files are fetched; see `official_inputs` for which.
 
     Raises:
-        VttdataError: as `vttdata.compose.official_files.fetch_files`; before anything is fetched, as `rebuild_dataset`.
+        VttdataError: as `vttdata.load.official_files.fetch_files`; before anything is fetched, as `rebuild_dataset`.
     """
     raw = read_yaml(dataset / RECIPE)
     origins, files = official_inputs(raw, provenance) or (None, {})

@@ -54,10 +54,11 @@ class ForeignClips(NamedTuple):
     row_numbers: list[str]
 
 
-def read_foreign_clips(path: Path, columns: Mapping[str, str]) -> ForeignClips:
+def read_foreign_clips(path: Path, columns: Mapping[str, str], default: str | None = None) -> ForeignClips:
     """Read a table or a folder; `columns` are names in it by those of `vttdata.dataset.foreign_tables.NAMES`.
 
-    Rows of one split with the same ids and times are captions of one clip.
+    Rows of one split with the same ids and times are captions of one clip. `default` is the split of rows of which
+    nothing says it.
 
     Raises:
         VttdataError: when a table cannot be read, or nothing says which split a row is in.
@@ -67,7 +68,8 @@ def read_foreign_clips(path: Path, columns: Mapping[str, str]) -> ForeignClips:
     splits: dict[str | None, None] = {}
     has_column = False
     is_list = not columns and is_id_list(path)
-    for file, file_split in [(path, None)] if is_list else _split_files(path):
+    for file, stated_split in [(path, None)] if is_list else _split_files(path):
+        file_split = stated_split or default
         splits[file_split] = None
         batches = stream_table(file, columns) if file.name.lower().endswith(SUFFIXES) else _video_row(file)
         for batch in [_listed_rows(path)] if is_list else batches:
@@ -176,7 +178,7 @@ def _add_derived(table: pa.Table, split: Integers, root: Path) -> pa.Table:
     if "sha256" not in table.column_names:
         table = table.append_column("sha256", _checksums(table.column("file").to_pylist(), table, root))
     ids = table.column("video_id").to_pylist()
-    stems = [None if text is None else re.split(r"[/\\]", text)[-1] for text in ids]
+    stems = [text if text is None or "://" in text else re.split(r"[/\\]", text)[-1] for text in ids]
     in_split = [{*zip(split.tolist(), names, strict=True)} for names in (ids, stems)]
     if len(in_split[0]) == len(in_split[1]):
         ids = stems

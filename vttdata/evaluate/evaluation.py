@@ -13,6 +13,7 @@ import numpy as np
 
 from vttdata.dataset.foils.statistics import read_worst_attacks
 from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.question_errors import read_question_errors
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
@@ -55,6 +56,7 @@ class EvaluationSettings:
         relevance: judgments of relevance for retrieval, in TREC's format.
         rules: by which free answers to questions are read, see `vttdata.evaluate.answers.RULES`.
         permuted: files of answers to the same questions with their options in other orders.
+        errata: table of errors of questions, see `vttdata.dataset.question_errors`, without which they are scored too.
         clean: score captions without reasoning, special tokens and a repeated prompt.
         human: score the human captions too, each against the others of its clip.
         seed: of the resampling.
@@ -73,6 +75,7 @@ class EvaluationSettings:
     relevance: str | os.PathLike[str] | None = None
     rules: str | None = None
     permuted: Sequence[str | os.PathLike[str]] = ()
+    errata: str | os.PathLike[str] | None = None
     clean: bool = False
     human: bool = False
     seed: int = 0
@@ -129,6 +132,7 @@ def evaluate(
         "relevance": settings.relevance is not None,
         "rules": settings.rules is not None,
         "permuted": bool(settings.permuted),
+        "errata": settings.errata is not None,
         "clean": settings.clean,
     }
     for option, reason in OPTIONS.items():
@@ -243,6 +247,7 @@ def prepare_scoring(
         setting=Setting(items, folder, settings.seed, settings.inputs.features),
         rules=settings.rules or DEFAULT_RULES,
         permuted=[Path(path) for path in settings.permuted],
+        errata=read_question_errors(Path(settings.errata)) if settings.errata is not None else {},
         clean=settings.clean,
     )
 

@@ -34,6 +34,7 @@ OPTIONS: Mapping[str, str] = {
     "clean": "Captions are cleaned; leave it out of other tasks.",
     "rules": "Rules read free answers to questions; leave them out of other tasks.",
     "permuted": "Permuted options are those of questions; leave them out of other tasks.",
+    "errata": "Errata are about questions here; leave them out of other tasks.",
 }
 """Option that not every task has -> what is said where a task does not have it."""
 
@@ -79,6 +80,7 @@ class Scoring(Generic[ItemsT]):
         setting: what baselines work from.
         rules: by which free answers to questions are read.
         permuted: files of answers to the same questions with their options in other orders.
+        errata: id of a question -> its errors.
         clean: captions are scored without reasoning, special tokens and a repeated prompt.
     """
 
@@ -93,6 +95,7 @@ class Scoring(Generic[ItemsT]):
     setting: Setting[ItemsT]
     rules: str = DEFAULT_RULES
     permuted: Sequence[Path] = ()
+    errata: Mapping[str, Sequence[str]] = field(default_factory=dict)
     clean: bool = False
 
     @property

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import read_fingerprints
@@ -23,6 +24,9 @@ from vttdata.evaluate.items import Items
 from vttdata.files.id_lists import read_ids
 from vttdata.ids import source_of
 from vttdata.load.lookup import find_dataset
+from vttdata.load.video_sets import adopt_names, read_benchmark
+from vttdata.recipe.sources import all_sources
+from vttdata.split.audit.atlas import VideoSet
 from vttdata.split.audit.clip_table import ClipTable, count_overlaps
 from vttdata.split.near_duplicates.matches import match_sources
 from vttdata.statistics.arrays import Flags
@@ -32,11 +36,12 @@ _COLUMNS = ["video_id", "source_id", "url", "start", "end"]
 
 
 class _Training(NamedTuple):
-    """Clips that a model was trained on, the files of their sources, and their captions."""
+    """Clips that a model was trained on, the files of their sources, their captions, and the benchmark they are of."""
 
     clips: pa.Table
     sources: Sequence[Path]
     captions: Collection[str]
+    benchmark: VideoSet | None = None
 
 
 def find_shared_items(
@@ -47,9 +52,10 @@ def find_shared_items(
     Args:
         folder: dataset that the items are from.
         items: clips of a split, or questions or queries about them.
-        training: each a split of the items' configuration, or of the dataset's clips; or the folder or name of another
-            dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs: every clip of
-            the dataset, of any split, that the file names counts as seen.
+        training: each a split of the items' configuration, or of the dataset's clips; or the name of a benchmark in
+            ``recipes/sources``, whose training split counts as seen, or all of it where it has none; or the folder or
+            name of another dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs:
+            every clip of the dataset, of any split, that the file names counts as seen.
 
     Returns:
         ``source``, ``overlap``, ``near_duplicate``, ``caption``, ``leaked``, the union of the first three, and
@@ -73,10 +79,18 @@ def find_shared_items(
     tested = tested.take(pa.array([first_rows[video_id] for video_id in video_ids]))
     findings: list[str] = []
     parts = [_read_training(files, items, os.fspath(name), findings) for name in training]
-    trained = pa.concat_tables([part.clips for part in parts])
+    trained = pa.concat_tables([part.clips for part in parts], promote_options="permissive")
+    benchmarks = [part.benchmark for part in parts if part.benchmark is not None]
+    if benchmarks:
+        tested = adopt_names([VideoSet("tested", tested), *benchmarks])[0].table
     split = np.repeat([0, 1], [len(tested), len(trained)])
     # Ids of clips are those of one dataset, and those of sources, with addresses, name videos everywhere.
-    table = ClipTable.from_arrow(pa.concat_tables([tested, trained]), split, ["test", "train"], ["source_id", "url"])
+    table = ClipTable.from_arrow(
+        pa.concat_tables([tested, trained], promote_options="permissive"),
+        split,
+        ["test", "train"],
+        ["source_id", "name_in_id", "url"],
+    )
     sources = list(dict.fromkeys(chain(*files.get("sources", {}).values(), *(part.sources for part in parts))))
     leaks = _find_leaks(table, sources)
     if "near_duplicate" not in leaks:
@@ -94,6 +108,8 @@ def _read_training(files: Files, items: Items, name: str, findings: list[str]) -
     config = own if name in files.get(own, {}) else "clips"
     is_split = name in files.get(config, {})
     is_list = not is_split and Path(name).is_file()
+    if not is_split and name in all_sources() and not Path(name).exists():
+        return _read_benchmark(name, findings)
     sources: list[Path] = []
     if is_split:
         if (config, name) == (own, items.split):
@@ -111,6 +127,17 @@ def _read_training(files: Files, items: Items, name: str, findings: list[str]) -
     rows = zip(read_parquet_rows(paths, ["captions"]), seen, strict=True)
     texts = {text for row, is_seen in rows if is_seen for text in row["captions"] or ()}
     return _Training(clips.filter(pa.array(seen)), sources, texts)
+
+
+def _read_benchmark(name: str, findings: list[str]) -> _Training:
+    """Read what the training split of a benchmark holds from its official files, which are fetched."""
+    benchmark = read_benchmark(name, findings.append)
+    splits = set(benchmark.table.column("split").to_pylist()) | {*benchmark.texts}
+    trained = [split for split in splits if split.startswith("train")] or sorted(splits)
+    table = benchmark.table.filter(pc.is_in(benchmark.table.column("split"), pa.array(trained, pa.large_string())))
+    findings.append(f"{name}: {', '.join(trained)} with {len(table):,} parts of videos counts as seen.")
+    texts = {text for split in trained for text in benchmark.texts.get(split, ())}
+    return _Training(table.rename_columns({"item": "video_id"}), [], texts, benchmark)
 
 
 def _find_leaks(table: ClipTable, source_files: Sequence[Path]) -> dict[str, Flags]:

@@ -59,6 +59,11 @@ _SITES = (
         "facebook.com",
         r"(?:.*/)?(?:videos|reel)/(?:.*/)?(\d{6,})|(?:watch/?|video\.php)\?(?:.*&)?v=(\d{6,})",
     ),
+    (
+        "flickr:",
+        "flickr.com staticflickr.com",
+        r"photos/[^/]+/(\d{5,})|video_download\.gne\?(?:.*&)?id=(\d{5,})|(?:\d+/)?(\d{5,})_[0-9a-f]{8,}(?:_\w+)?\.\w+$",
+    ),
     ("twitch:", "twitch.tv", r"(?:.*/)?(?:videos?|v)/v?(\d{6,})|.*[?&]video=v?(\d{6,})"),
     ("twitter:", "twitter.com x.com", r"(?:.*/)?status(?:es)?/(\d{6,})"),
 )

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TextIO, cast
 
@@ -36,7 +37,7 @@ SPLIT_COLUMNS = ("split", "subset", "partition", "set")
 """Names that tables have for the column of splits."""
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
+    **dict.fromkeys(("validation", "validate", "valid", "val", "dev"), "validation"),
     **dict.fromkeys(("test", "testing", "eval", "evaluation"), "test"),
 }
 """Names of splits in those of files, folders and columns, as `datasets` knows them -> split."""
@@ -135,7 +136,9 @@ def is_id_list(path: Path) -> bool:
             with _open(path) as stream:
                 value = next(parse_json(str(path), ".json", cast("TextIO", stream)))[1]
             return isinstance(value, str) or (isinstance(value, dict) and _pairs_of_object(value) is not None)
-        return path.suffix.lower() in READ_SUFFIXES and len(next(read_table(path))[1]) == 1
+        # A text may be of one line, an id.
+        default = [(1, {"": ""})] if path.suffix.lower() == ".txt" else []
+        return path.suffix.lower() in READ_SUFFIXES and len(next(chain(read_table(path), default))[1]) == 1
     except (VttdataError, StopIteration):
         return False
 

@@ -15,6 +15,7 @@ from vttdata.report.page_pictures import read_clip_stills, read_video_stills, se
 from vttdata.report.question_sections import show_questions
 from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.split import Audit
+from vttdata.split.audit.atlas import Atlas
 from vttdata.split.audit.leaks import LEAKS, clips_of_example, example_text
 
 _PAIRS_SHOWN = 24
@@ -70,3 +71,16 @@ def foil_audit_page(folder: Path | None, title: str, sections: Iterable[Section]
         note = f"The first of all pairs, each with the true caption above its foil{frames}."
         rendered.append(PageSection("pairs", "Pairs", body, note))
     return render_page(title, rendered, kicker="Audit of foils")
+
+
+def atlas_page(atlas: Atlas, command: str) -> str:
+    """Return the page of what sets of videos share, which says that `command` makes it."""
+    tested = len({own.a for own in atlas.leaks})
+    verdict = f"{tested} tested splits share sources with training of another set." if tested else "Nothing leaks."
+    return render_page(
+        "Sources that benchmarks share",
+        render_sections(atlas.sections()),
+        kicker=f"{command}, {atlas.date}",
+        tiles=[Tile(f"{len(atlas.items):,}", "sets"), Tile(f"{len(atlas.leaks):,}", "pairs of test and training")],
+        alerts=[("good" if atlas.ok else "bad", verdict)],
+    )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.evaluate.test_judgments import save
 from tests.helpers.leaking_dataset import write_leaking_dataset
 from vttdata.cli.main import main
 from vttdata.evaluate.meta.judging import JudgeAgreement
@@ -24,12 +25,6 @@ VIDEOS, RATED = 200, 60
 WORTH = {"best": 1.0, "middle": 0.5, "worst": 0.0}
 JUDGE = ("judge-7b", "judge-7b-20260131", "sha256:0123456789abcdef", "2026-02-01")
 HEAD = "system item score judge revision prompt_digest date repeat position caption"
-
-
-def save(file: Path, head: str, rows: Sequence[Sequence[object]]) -> Path:
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([head.split(), *rows])
-    return file
 
 
 class Study:

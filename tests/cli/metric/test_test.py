@@ -7,7 +7,7 @@ import dataclasses
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 from tests.builders.test_trecvid_vtt import VIDEOS, write_single
+from tests.evaluate.test_judgments import save
 from tests.helpers.hub.built import build_foils
 from tests.helpers.leaking_dataset import write_leaking_dataset
 from vttdata.cli.main import main
@@ -51,12 +52,6 @@ def refusal(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
         return printed.err
 
     return run_bad
-
-
-def save(file: Path, head: str, rows: Sequence[Sequence[object]]) -> Path:
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([head.split(), *rows])
-    return file
 
 
 class Campaign:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import random
+import shutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -108,6 +110,15 @@ def check_equal_tables(one: Path, two: Path) -> None:
                 assert cell == other or float(cell) == pytest.approx(float(other)), (name, cells)
 
 
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a campaign, its export in `campaign-hits`, and what a crowd answers in `batch.csv`."""
+    folder = tmp_path_factory.mktemp("rated")
+    hits = rating(folder)
+    crowd_export(hits / "crowd.csv", hits / "manifest.csv", folder / "batch.csv", WORTH)
+    return folder
+
+
 def test_campaign_leads_from_captions_to_a_ranking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hits = rating(tmp_path, "--set", "assessments=2", "--seed", "4")
     printed = capsys.readouterr()
@@ -115,35 +126,25 @@ def test_campaign_leads_from_captions_to_a_ranking(tmp_path: Path, capsys: pytes
     assert "50 captions that are assessed once more" in printed.err
     export = crowd_export(hits / "crowd.csv", hits / "manifest.csv", tmp_path / "batch.csv", WORTH)
     check_ranking(export, hits / "manifest.csv", ["human", "good", "fair", "poor"])
-    scored = ["people", "score", str(tmp_path / "campaign"), str(export), "--out", str(tmp_path / "scores")]
-    assert main(scored) == 0
+    campaign = read_campaign(tmp_path / "campaign")
+    assert main(["people", "score", str(campaign.folder), str(export), "--out", str(tmp_path / "scores")]) == 0
     alone = ["people", "score", str(export), "--manifest", str(hits / "manifest.csv"), "--out", str(tmp_path / "alone")]
     assert main(alone) == 0
     assert systems(tmp_path / "scores" / "systems.csv") == ["human", "good", "fair", "poor"]
     check_equal_tables(tmp_path / "scores", tmp_path / "alone")
-
-
-def test_answers_of_files_change_nothing_in_the_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hits = rating(tmp_path)
-    export = crowd_export(hits / "crowd.csv", hits / "manifest.csv", tmp_path / "batch.csv", WORTH)
-    before = read_campaign(tmp_path / "campaign")
-    assert main(["people", "score", str(before.folder), str(export), "--out", str(tmp_path / "scores")]) == 0
-    store = Store(before)
-    assert store.answers() == []
-    store.close()
+    # Answers of files change nothing in the campaign.
+    with contextlib.closing(Store(campaign)) as store:
+        assert store.answers() == []
     with (tmp_path / "scores" / "results.csv").open() as stream:
         names = {row["annotator"] for row in csv.DictReader(stream)}
-    assert {before.hash_worker(f"keen{n}") for n in range(10)} <= names
+    assert {campaign.hash_worker(f"keen{n}") for n in range(10)} <= names
     assert not names & set(CROWD)
 
 
-def test_files_of_others_are_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hits = rating(tmp_path)
-    export = crowd_export(hits / "crowd.csv", hits / "manifest.csv", tmp_path / "batch.csv", WORTH)
-    campaign = str(tmp_path / "campaign")
+def test_files_of_others_are_not_replaced(rated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    export, campaign = Path(shutil.copy(rated / "batch.csv", tmp_path)), str(rated / "campaign")
     commands = [
         ("captions.csv", ["people", "score", campaign, str(export)]),
-        ("captions.csv", ["people", "score", str(export), "--manifest", str(hits / "manifest.csv")]),
         ("manifest.csv", ["people", "export", campaign, "--format", "csv"]),
         ("notes.csv", ["people", "export", campaign, "--format", "pages"]),
         ("tasks.json", ["people", "export", campaign, "--format", "label-studio"]),
@@ -168,9 +169,8 @@ def test_files_of_others_are_not_replaced(tmp_path: Path, capsys: pytest.Capture
     assert main([*commands[0][1], "--out", str(tmp_path / "out0")]) == 0
 
 
-def test_unknown_times_of_answers_stay_unknown(tmp_path: Path) -> None:
-    rating(tmp_path)
-    campaign = read_campaign(tmp_path / "campaign")
+def test_unknown_times_of_answers_stay_unknown(rated: Path, tmp_path: Path) -> None:
+    campaign = read_campaign(rated / "campaign")
     (unit, *_) = campaign.units.values()
     answers = [
         {"hit": unit.unit, "worker": worker, "item": item.item, "score": number % 100, "seconds": seconds}
@@ -193,18 +193,17 @@ def test_unknown_times_of_answers_stay_unknown(tmp_path: Path) -> None:
 
 
 def test_conditions_of_a_campaign_can_be_replaced_when_it_is_scored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hits = rating(tmp_path)
-    export = crowd_export(hits / "crowd.csv", hits / "manifest.csv", tmp_path / "batch.csv", WORTH)
+    campaign, hits, export = (rated / name for name in ("campaign", "campaign-hits", "batch.csv"))
     given = [str(export), "--test", "wilcoxon", "--convention", "ranked", "--min-pairs", "15", "--seed", "3"]
-    assert main(["people", "score", str(tmp_path / "campaign"), *given, "--out", str(tmp_path / "scores")]) == 0
+    assert main(["people", "score", str(campaign), *given, "--out", str(tmp_path / "scores")]) == 0
     alone = ["people", "score", *given, "--manifest", str(hits / "manifest.csv"), "--out", str(tmp_path / "alone")]
     assert main(alone) == 0
     check_equal_tables(tmp_path / "scores", tmp_path / "alone")
     capsys.readouterr()
     for option in ("--manifest", "--moments"):
-        command = ["people", "score", str(tmp_path / "campaign"), option, str(export), "--out", str(tmp_path / "o")]
+        command = ["people", "score", str(campaign), option, str(export), "--out", str(tmp_path / "o")]
         assert main(command) == 2
         assert option in capsys.readouterr().err
     assert main(["people", "score", str(hits), str(export), "--out", str(tmp_path / "o")]) == 2
@@ -274,44 +273,32 @@ def test_base_install_makes_exports_and_reads_hits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["system=35", "human=5", "degraded=5", "repeat=5"], "A HIT would have 5 pairs to judge its worker by"),
-        (["system=0"], "--set system: found 0; it should be greater than or equal to 1"),
-        (["system=many"], '--set system: found "many"; it should be an integer'),
-        (["alpha=1"], "--set alpha: found 1; it should be less than 1"),
-        (["test=z"], "--set test: found"),
-        (["min_distance=51"], "the most that 100 items allow is 50"),
-        (["question=[a]"], "it should be a text"),
-        (["wrods=3"], "settings are"),
-        (["system=500"], "360 different captions by 3 systems of 120 videos, and one HIT needs 500"),
-    ],
-)
-def test_invalid_setting_is_refused_in_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
-) -> None:
-    settings = [part for setting in options for part in ("--set", setting)]
-    assert main([*MAKE, *inputs(tmp_path), "--out", str(tmp_path / "out"), *settings]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+        (
+            ["--set", "system=35", "--set", "human=5", "--set", "degraded=5", "--set", "repeat=5"],
+            "A HIT would have 5 pairs to judge its worker by",
+        ),
+        (["--set", "system=0"], "--set system: found 0; it should be greater than or equal to 1"),
+        (["--set", "system=many"], '--set system: found "many"; it should be an integer'),
+        (["--set", "alpha=1"], "--set alpha: found 1; it should be less than 1"),
+        (["--set", "test=z"], "--set test: found"),
+        (["--set", "min_distance=51"], "the most that 100 items allow is 50"),
+        (["--set", "question=[a]"], "it should be a text"),
+        (["--set", "wrods=3"], "settings are"),
+        (["--set", "system=500"], "360 different captions by 3 systems of 120 videos, and one HIT needs 500"),
         (["--videos", "nowhere"], "nowhere: neither a folder of videos nor a URL"),
         (["--videos", "../{video_id}.mp4"], "an address of videos is an http(s) URL with {video_id} in it"),
         (["--captions", "nowhere.csv"], "nowhere.csv: cannot be read"),
         (["--seed", "x"], "'x' is not a non-negative integer"),
     ],
 )
-def test_invalid_input_is_refused_in_one_sentence(
+def test_invalid_option_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     assert main([*MAKE, *inputs(tmp_path), "--out", str(tmp_path / "out"), *options]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
 
 
 def test_real_captions_become_hits(shared: Path, tmp_path: Path) -> None:

@@ -247,3 +247,48 @@ def test_answers_that_no_rule_understands_never_raise_the_score(right: list[bool
     assert value_of(after["accuracy"]) <= value_of(before["accuracy"])
     assert value_of(after["accuracy"]) == sum(answer is True for answer in damaged) / len(right)
     assert len(after["accuracy-understood"].items) == len(right) - damaged.count(None)
+
+
+def test_errata_of_an_audit_are_left_out_of_a_second_accuracy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asked(name: str, options: list[str], answer: str, **more: Any) -> dict[str, Any]:
+        return {
+            "question_id": name,
+            "video": "v",
+            "question": f"q {name[0]}",
+            "options": options,
+            "answer": answer,
+        } | more
+
+    rows = [
+        asked("a1", ["one dog", "one cat", "One cat."], "A"),
+        asked("b1", ["one dog", "ONE DOG", "a cat"], "A"),
+        asked("c1", ["one dog", "one cat"], "A"),
+        asked("c2", ["one cat", "one dog"], "A"),
+        asked("d1", ["one dog", "one cat"], "A", start=0, end=5),
+        asked("d2", ["one dog", "one cat"], "B", start=5, end=9),
+        asked("e1", ["l, 3", "L, 3", "m"], "A"),
+    ]
+    table, out = write(tmp_path / "q.jsonl", rows), tmp_path / "out"
+    command = ["build", "questions", "--quiet", "--workers", "1", "--out", str(out), "--set", f"annotations={table}"]
+    assert main(command) == 0
+    errata = tmp_path / "errata.csv"
+    assert main(["audit", str(out), "--errata", str(errata)]) == 0
+    assert errata.read_text().splitlines() == [
+        "question_id,error,detail",
+        "a1,doubled_options,B = C",
+        "b1,two_keys,A = B",
+        "c1,two_answers,c2",
+        "c2,two_answers,c1",
+    ]
+    answers = write(
+        tmp_path / "answers.jsonl", [{"question_id": row["question_id"], "prediction": "A"} for row in rows]
+    )
+    report = evaluate(out, answers, capsys, "--errata", str(errata))
+    assert report["scores"]["accuracy"]["all"]["score"] == pytest.approx(6 / 7)
+    assert report["scores"]["accuracy-without-errata"]["all"]["score"] == pytest.approx(2 / 3)
+    assert any("4 of 7 (doubled_options 1, two_answers 2, two_keys 1)" in finding for finding in report["findings"])
+    errata.write_text("question_id,error\na1,wrong\n")
+    assert main(["evaluate", str(out), str(answers), "--errata", str(errata)]) == 2
+    assert "errata.csv:2: the error 'wrong' is none of" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import cache
 
 import pytest
 from hypothesis import assume, given
@@ -29,7 +30,7 @@ def uneven_plan(campaign: tuple, settings: HitSettings, seed: int) -> HitPlan:
 
 @hypothesis_settings(max_examples=40)
 @given(uneven_campaigns(), hit_settings(), SEEDS)
-def test_every_caption_is_assessed_and_no_text_is_shown_twice_about_a_video(campaign, settings, seed) -> None:
+def test_every_caption_is_assessed_and_no_text_or_id_or_hit_is_shown_twice(campaign, settings, seed) -> None:
     plan = uneven_plan(campaign, settings, seed)
     systems, _ = campaign
     shown = Counter((system, video) for _, system, video in items_of_kind(plan, "system"))
@@ -44,6 +45,11 @@ def test_every_caption_is_assessed_and_no_text_is_shown_twice_about_a_video(camp
         assert max(texts.values()) == 1
         repeated_texts += len(once) - len({item.caption.casefold() for item in once})
     assert repeated_texts == len(plan.notes.get("same_text", ()))
+    names = [item.item for hit in plan.hits for item in hit.items]
+    assert len(set(names)) == len(names)
+    assert len({hit.hit for hit in plan.hits}) == len(plan.hits)
+    contents = {tuple((item.video_id, item.caption) for item in hit.items) for hit in plan.hits}
+    assert len(contents) == len(plan.hits)
 
 
 @hypothesis_settings(max_examples=40)
@@ -111,20 +117,14 @@ def test_plan_does_not_depend_on_input_order(campaign, settings, seed, generator
     assert {hit.hit for hit in other_plan.hits}.isdisjoint(hit.hit for hit in plan.hits)
 
 
-@hypothesis_settings(max_examples=40)
-@given(uneven_campaigns(), hit_settings(), SEEDS)
-def test_ids_and_contents_of_hits_are_unique(campaign, settings, seed) -> None:
-    plan = uneven_plan(campaign, settings, seed)
-    names = [item.item for hit in plan.hits for item in hit.items]
-    assert len(set(names)) == len(names)
-    assert len({hit.hit for hit in plan.hits}) == len(plan.hits)
-    contents = {tuple((item.video_id, item.caption) for item in hit.items) for hit in plan.hits}
-    assert len(contents) == len(plan.hits)
+@cache
+def plan_of_three_systems() -> HitPlan:
+    return make_hits(system_captions(["a", "b", "c"], 400), human_captions(400), seed=3)
 
 
 def test_ids_and_positions_do_not_reveal_kinds() -> None:
     """Check that ids are equally probable for all kinds, and that each tenth of a HIT has the same composition."""
-    plan = make_hits(system_captions(["a", "b", "c"], 400), human_captions(400), seed=3)
+    plan = plan_of_three_systems()
     letters: dict[str, Counter[str]] = {}
     earlier = Counter[str]()
     for hit in plan.hits:
@@ -144,7 +144,7 @@ def test_ids_and_positions_do_not_reveal_kinds() -> None:
 
 
 def test_video_that_is_shown_twice_need_not_be_that_of_a_control() -> None:
-    plan = make_hits(system_captions(["a", "b", "c"], 400), human_captions(400), seed=3)
+    plan = plan_of_three_systems()
     apart: dict[bool, Counter[int]] = {True: Counter(), False: Counter()}
     for number, hit in enumerate(plan.hits):
         places: dict[str, list[int]] = {}

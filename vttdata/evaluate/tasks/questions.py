@@ -8,7 +8,7 @@ before the first wrong one.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +105,7 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
     """Answers to questions."""
 
     default_config = TABLE
-    options: Collection[str] = ("rules", "permuted", "train_split")
+    options: Collection[str] = ("rules", "permuted", "errata", "train_split")
     headline = "accuracy"
     sample_column = "accuracy"
 
@@ -139,6 +139,16 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
         if scoring.permuted:
             columns |= score_permuted(answers, scoring)
             settings["permuted"] = str(len(scoring.permuted))
+        if scoring.errata:
+            listed = [name for name in items.ids if name in scoring.errata]
+            columns["accuracy-without-errata"] = _leave_out(columns["accuracy"], items, listed)
+            settings["errata"] = f"{len(listed)} of {len(items.ids)}"
+            errors = Counter(error for name in listed for error in set(scoring.errata[name]))
+            kinds = ", ".join(f"{error} {count:,}" for error, count in sorted(errors.items()))
+            findings.append(
+                f"Questions that the errata list, which accuracy-without-errata leaves out: {len(listed):,} of "
+                f"{len(items.ids):,} ({kinds or 'none of these'})."
+            )
         unread = {
             name: answer.text
             for name, answer in zip(items.ids, answers, strict=True)
@@ -268,6 +278,18 @@ def score_answers(answers: Sequence[Answer | None], items: QuestionItems) -> tup
 def _mean(values: Floats, items: Integers) -> ScoreColumn:
     chosen = values[items]
     return ScoreColumn(ColumnScores.from_means(chosen), items, binary=bool(np.isin(chosen, (0, 1)).all()))
+
+
+def _leave_out(accuracy: ScoreColumn, items: QuestionItems, listed: Sequence[str]) -> ScoreColumn:
+    """Return the accuracy on the questions that are not listed.
+
+    Raises:
+        VttdataError: when all are.
+    """
+    kept = np.array([index for index, name in enumerate(items.ids) if name not in set(listed)], dtype=np.int64)
+    if not len(kept):
+        raise VttdataError("The errata list all questions of the split; nothing is left to score.")
+    return _mean(accuracy.scores.items, kept)
 
 
 def _score_yes_no(right: Floats, answers: Sequence[Answer | None], items: QuestionItems) -> dict[str, ScoreColumn]:

@@ -16,8 +16,8 @@ from tests.helpers.lab_origins import serving_lab, write_lab, write_plugin
 from vttdata import load_dataset
 from vttdata.cli.main import main
 from vttdata.compose.build import Execution, Messages, build
-from vttdata.compose.official_files import fetch_files, official_settings, origins_named
 from vttdata.errors import VttdataError
+from vttdata.load.official_files import fetch_files, official_settings, origins_named
 from vttdata.recipe.load import load_recipe
 from vttdata.recipe.origins import read_origins
 

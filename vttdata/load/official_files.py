@@ -55,16 +55,22 @@ def accept_terms(origins: Origins) -> None:
 
 
 def fetch_files(
-    origins: Origins, note: Callable[[str], None], files: Iterable[OriginFile] | None = None
+    origins: Origins,
+    note: Callable[[str], None],
+    files: Iterable[OriginFile] | None = None,
+    *,
+    offline: bool | None = None,
 ) -> dict[OriginFile, Path]:
     """Return the path of each official file, or of these `files`, after downloading those that are missing.
+
+    `offline` is as of `vttdata.files.downloads.DownloadStore`.
 
     Raises:
         VttdataError: when the terms are not accepted, or a file cannot be had. Files that the recipes can do without
             are left out with a note where nobody could be asked for them.
         HaltError: when the disk is full or cannot be written.
     """
-    store = DownloadStore(_downloads(), note=note)
+    store = DownloadStore(_downloads(), note=note, offline=offline)
     files = origins.files if files is None else list(files)
     missing = [file for file in files if store.find(file) is None]
     if missing:
