@@ -71,7 +71,7 @@ def read_video_sets(
             try:
                 sets.append(read_benchmark(name, lambda _: None, offline=True))
             except VttdataError as error:
-                absent[name] = read_stated_sources(all_sources()[name]).unknown or str(error)
+                absent[name] = read_stated_sources(all_sources()[name]).unknown or str(error).removeprefix(f"{name}: ")
     if not sets:
         raise VttdataError("No official files have been fetched yet; 'vttdata fetch NAME' gets those of a benchmark.")
     return adopt_names(sets), absent
