@@ -44,8 +44,8 @@ def test_files_with_the_same_name_have_separate_checksums(tmp_path: Path) -> Non
         ("ids.txt", "video1\nvideo77\nvideo78\n", "no clip has the id 'video77' (2 of 3 are unknown)"),
         ("ids.txt", "video1\nvideo1\n", "the id 'video1' is duplicated"),
         ("ids.txt", "\n", "contains no clip id"),
-        ("ids.csv", "id\nvideo1\n", "no clip has the id 'id' (1 of 2 are unknown)"),
-        ("ids.json", '{"test": []}', "there is no column 'video_id'"),
+        ("ids.csv", "id\nvideo1\nvideo77\n", "no clip has the id 'video77' (1 of 2 are unknown)"),
+        ("ids.json", '{"test": []}', "contains no clip id"),
     ],
 )
 def test_list_with_unknown_or_duplicate_ids_is_an_error(tmp_path: Path, name: str, text: str, words: str) -> None:

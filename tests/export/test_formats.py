@@ -52,7 +52,7 @@ def test_packaged_formats_are_valid() -> None:
 
 
 def test_documentation_lists_every_packaged_format() -> None:
-    text = (Path(__file__).parents[2] / "docs/publish.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/export.md").read_text(encoding="utf-8")
     assert [name for name in export_formats() if f"`{name}`" not in text] == []
 
 

@@ -79,7 +79,7 @@ def test_links_of_the_description_lead_to_files_of_this_version(metadata: email.
     page = f"https://github.com/vttdata/vttdata/blob/v{__version__}/"
     picture = f"https://raw.githubusercontent.com/vttdata/vttdata/v{__version__}/"
     links = re.findall(r"(!?)\[[^\]]*\]\(([^)]*)\)", str(metadata.get_payload()))
-    assert len(links) > 20
+    assert len(links) > 15
     for mark, link in links:
         start = picture if mark else page
         assert link.startswith(start)

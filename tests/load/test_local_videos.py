@@ -61,7 +61,7 @@ def test_first_example_of_the_readme_names_the_file_of_a_clip(
     examples = [part.partition("```")[0] for part in README.read_text("utf-8").split("```python\n")[1:]]
     (example,) = (text for text in examples if text.count("vttdata/demo") == 1)
     exec(example.replace("vttdata/demo", str(tmp_path / "d")), {})
-    assert Path(capsys.readouterr().out.splitlines()[-1]).is_file()
+    assert Path(capsys.readouterr().out.split()[-1]).is_file()
 
 
 def test_dataset_that_was_moved_finds_its_videos(with_media: Material, tmp_path: Path) -> None:  # noqa: F811

@@ -146,8 +146,8 @@ def test_missing_library_is_named_before_anything_is_fetched(
     find_spec = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "spacy" else find_spec(name))
     assert main(["build", "lab", "--quiet"]) == 2
-    assert capsys.readouterr().err == "vttdata: Foils need spacy: pip install 'vttdata[foil]'.\n"
-    with pytest.raises(VttdataError, match="Foils need spacy"):
+    assert capsys.readouterr().err == "vttdata: Foils need spaCy: pip install 'vttdata[foil]'.\n"
+    with pytest.raises(VttdataError, match="Foils need spaCy"):
         load_dataset("lab/tiny")
     assert server.requests == []
 

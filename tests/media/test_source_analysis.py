@@ -59,7 +59,7 @@ def test_shots_come_from_stored_features(film: Path, tmp_path: Path) -> None:
 def test_features_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(b"PK damaged")
     for name in ("a.npz", "missing.npz"):
-        with pytest.raises(UnavailableError, match=f"{name} cannot be read; building again with --force"):
+        with pytest.raises(UnavailableError, match=f"{name} cannot be read; building again makes"):
             load_features(tmp_path / name)
         with pytest.raises(UnavailableError):
             load_times(tmp_path / name)

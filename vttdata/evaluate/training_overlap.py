@@ -24,8 +24,6 @@ from vttdata.evaluate.items import Items
 from vttdata.files.id_lists import read_ids
 from vttdata.ids import source_of
 from vttdata.load.lookup import find_dataset
-from vttdata.load.video_sets import adopt_names, read_benchmark
-from vttdata.recipe.sources import all_sources
 from vttdata.split.audit.atlas import VideoSet
 from vttdata.split.audit.clip_table import ClipTable, count_overlaps
 from vttdata.split.near_duplicates.matches import match_sources
@@ -82,6 +80,8 @@ def find_shared_items(
     trained = pa.concat_tables([part.clips for part in parts], promote_options="permissive")
     benchmarks = [part.benchmark for part in parts if part.benchmark is not None]
     if benchmarks:
+        from vttdata.load.video_sets import adopt_names
+
         tested = adopt_names([VideoSet("tested", tested), *benchmarks])[0].table
     split = np.repeat([0, 1], [len(tested), len(trained)])
     # Ids of clips are those of one dataset, and those of sources, with addresses, name videos everywhere.
@@ -108,8 +108,11 @@ def _read_training(files: Files, items: Items, name: str, findings: list[str]) -
     config = own if name in files.get(own, {}) else "clips"
     is_split = name in files.get(config, {})
     is_list = not is_split and Path(name).is_file()
-    if not is_split and name in all_sources() and not Path(name).exists():
-        return _read_benchmark(name, findings)
+    if not is_split and not Path(name).exists():
+        from vttdata.recipe.sources import all_sources
+
+        if name in all_sources():
+            return _read_benchmark(name, findings)
     sources: list[Path] = []
     if is_split:
         if (config, name) == (own, items.split):
@@ -131,6 +134,8 @@ def _read_training(files: Files, items: Items, name: str, findings: list[str]) -
 
 def _read_benchmark(name: str, findings: list[str]) -> _Training:
     """Read what the training split of a benchmark holds from its official files, which are fetched."""
+    from vttdata.load.video_sets import read_benchmark
+
     benchmark = read_benchmark(name, findings.append)
     splits = set(benchmark.table.column("split").to_pylist()) | {*benchmark.texts}
     trained = [split for split in splits if split.startswith("train")] or sorted(splits)

@@ -83,7 +83,9 @@ def without_secrets(url: str) -> str:
     if not parts.scheme or not parts.netloc:
         if match := _NO_HOST.match(url):
             return match[0]
-        return ADDRESS.sub(lambda match: without_secrets(match[0]), re.sub(rf"^(//)?{_LOGIN}(?=[\w.:-]+/)", "", url))
+        text = re.sub(rf"^(//)?{_LOGIN}(?=[\w.:-]+/)", "", url)
+        # An address without a host, such as `file:///a.mp4`, is all there is.
+        return ADDRESS.sub(lambda match: match[0] if match[0] == url else without_secrets(match[0]), text)
     host = _decoded(parts.netloc).rpartition("@")[2]
     path = re.sub(";[^/]*", "", parts.path)
     # A password may contain what ends a host.

@@ -14,5 +14,5 @@ def test_installed_libraries_pass() -> None:
 
 def test_error_names_missing_library_and_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "scipy" else sys)
-    with pytest.raises(VttdataError, match=r"^Foils need scipy: pip install 'vttdata\[foil\]'\.$"):
+    with pytest.raises(VttdataError, match=r"^Foils need SciPy: pip install 'vttdata\[foil\]'\.$"):
         check_foil_libraries()
