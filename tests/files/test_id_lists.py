@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.files.id_lists import ids_in, read_ids, read_pins, read_split, read_splits
+from vttdata.files.id_lists import ids_in, is_id_list, read_ids, read_pins, read_split, read_splits
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,9 @@ def test_ids_come_from_tables_and_from_plain_lists(tmp_path: Path, name: str, te
     [
         ("splits.csv", "video_id,split\nv1,train\nv2,test\nv3,train\n"),
         ("splits.tsv", "Subset\tclip\ntrain\tv1\ntest\tv2\ntrain\tv3\n"),
+        ("splits.csv", "v1,train\nv2,test\n\nv3,train\n"),
+        ("splits.txt", 'train;"v1"\r\ntest;"v2"\r\ntrain;"v3"\r\n'),
+        ("splits.txt", "v1 train\nv2 test\nv3 train\n"),
         ("splits.json", '{"train": ["v1", "v3"], "test": ["v2"]}'),
         ("splits.json", '{"v1": "train", "v2": "test", "v3": "train"}'),
         ("protocol.json", '{"protocol": "p", "digest": "0", "splits": {"train": ["v1", "v3"], "test": ["v2"]}}'),
@@ -75,6 +78,20 @@ def test_split_column_assigns_splits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v1,train\nv2,test\n", True),
+        ("v1 test\nv2 test\n", True),
+        ("a cat,train\n", False),
+        ("key,valid\n1,0\n", False),
+    ],
+)
+def test_a_list_is_told_from_other_tables(tmp_path: Path, text: str, *, expected: bool) -> None:
+    (tmp_path / "list.csv").write_text(text)
+    assert is_id_list(tmp_path / "list.csv") == expected
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "contains no clip id"),
@@ -84,6 +101,7 @@ def test_split_column_assigns_splits(tmp_path: Path) -> None:
             "ids.csv:1: there is no column 'video_id' or 'clip_id' or .*; the columns are 'key', 'name'",
         ),
         (b"\xff\xfe", "contains no clip id"),
+        (b"v1,train\nv2,1\n", "ids.csv:2: is not an id and its split, as the first line is"),
         (b"v1\nv2\n\xff", "ids.csv:3: not UTF-8"),
         (b"video_id,split\n,test\n", "ids.csv:2: the column 'video_id' is empty or not a text"),
         (b"video_id,split\nv1,\n", "ids.csv:2: the column 'split' is empty or not a text"),

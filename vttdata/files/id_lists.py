@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -47,6 +47,7 @@ _IDS = (_ID, *(name for name in ID_COLUMNS if name != _ID))
 _SPLIT_IN_NAME = re.compile(rf"(?:^|[^a-z])({'|'.join(SPLIT_WORDS)})(?:[^a-z]|$)")
 _MAX_LINE_LENGTH = 2**20
 _DIVIDED = re.compile("[,;\t]")
+_PAIR = re.compile(r"[,;\s]+")
 _UNSTATED = object()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -55,9 +56,10 @@ def read_ids(path: Path, *others: str) -> list[str]:
     """Return all ids in a file, in its order.
 
     Args:
-        path: text with one id per line, with or without a head; table (CSV, TSV, JSON) with a column ``video_id`` or
-            another of `ID_COLUMNS`, see `vttdata.files.tables.read_table`; JSON list of texts; or JSON object of lists
-            of ids by split, of the split of each id, or with such an object as ``splits``, as a protocol file.
+        path: text with one id, or an id and its split, per line, with or without a head; table (CSV, TSV, JSON) with a
+            column ``video_id`` or another of `ID_COLUMNS`, see `vttdata.files.tables.read_table`; JSON list of texts;
+            or JSON object of lists of ids by split, of the split of each id, or with such an object as ``splits``, as a
+            protocol file.
         *others: further columns of a table whose values are returned too; then a table needs only one of all.
 
     Raises:
@@ -138,7 +140,11 @@ def is_id_list(path: Path) -> bool:
             return isinstance(value, str) or (isinstance(value, dict) and _pairs_of_object(value) is not None)
         # A text may be of one line, an id.
         default = [(1, {"": ""})] if path.suffix.lower() == ".txt" else []
-        return path.suffix.lower() in READ_SUFFIXES and len(next(chain(read_table(path), default))[1]) == 1
+        if path.suffix.lower() not in READ_SUFFIXES:
+            return False
+        row = next(chain(read_table(path), default))[1]
+        lines = (",".join(map(str, row)), ",".join(map(str, row.values())))
+        return len(row) == 1 or all(_place_of_split(line, _IDS) is not None for line in lines)
     except (VttdataError, StopIteration):
         return False
 
@@ -199,12 +205,31 @@ def _rows(
                 yield from ((number, *pair) for number, pair in enumerate(pairs, 1))
                 return
             stream.seek(0)
+    elif (split_place := _place_of_split(first, names)) is not None:
+        yield from _pairs_of_lines(location, stream, split_place)
+        return
     # Addresses contain commas and semicolons, and no column is called like one.
     elif "://" in first or (not _DIVIDED.search(first) and fold_name(first.strip().strip('"')) not in names):
         yield from ((number, line, _UNSTATED) for number, line in enumerate(stream, 1) if line.strip())
         return
     table_suffix = suffix if suffix in READ_SUFFIXES else ".txt"
     yield from _cells(parse_table(location, table_suffix, stream, columns), others)
+
+
+def _place_of_split(line: str, names: Container[str]) -> int | None:
+    """Return which of the two cells of a line is a split beside an id; None when it is a head, or no such pair."""
+    cells = [fold_name(cell.strip('"')) for cell in _PAIR.split(line.strip())]
+    places = [place for place, cell in enumerate(cells) if cell in SPLIT_WORDS]
+    return places[0] if len(cells) == 2 and len(places) == 1 and cells[1 - places[0]] not in names else None
+
+
+def _pairs_of_lines(location: str, lines: Iterable[str], split_place: int) -> Iterator[tuple[int, str, str]]:
+    for number, line in enumerate(lines, 1):
+        cells = [cell.strip('"') for cell in _PAIR.split(line.strip())]
+        if len(cells) == 2 and cells[split_place].lower() in SPLIT_WORDS:
+            yield number, cells[1 - split_place], cells[split_place]
+        elif line.strip():
+            raise VttdataError(f"{location}:{number}: is not an id and its split, as the first line is.")
 
 
 def _pairs_of_object(value: Mapping[str, object]) -> list[tuple[object, object]] | None:

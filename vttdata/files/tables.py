@@ -152,7 +152,7 @@ def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_optio
             near.setdefault(name, by_folded[match])
     wanted = " and none ".join(" or ".join(f"'{name}'" for name in group[:_SHOWN_NAMES]) for group in groups)
     present = ", ".join(f"'{name}'" for name in header)[:400] or "none"
-    hint = f" (did you mean {' and '.join(f'{match!r}' for match in near.values())}?)" if near else ""
+    hint = f" (did you mean {' and '.join(f'{match!r}' for match in dict.fromkeys(near.values()))}?)" if near else ""
     sentence = f"there is no column {wanted}; the columns are {present}{hint}"
     if not by_option:
         return sentence
