@@ -128,17 +128,6 @@ def test_one_stage_is_listed_whole_and_others_shortened(street: Path, tmp_path: 
     assert run("rejects", str(folder), "--stage", "screen").stdout.count("\nscreen ") == 1500
 
 
-def test_tables_of_an_earlier_version_are_read_and_written_anew(street: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(street, tmp_path / "street"))
-    stage = folder / "stages/screen"
-    pq.write_table(pq.read_table(stage / "rejected.parquet").drop_columns("file"), stage / "rejected.parquet")
-    state = json.loads((stage / "stage.json").read_text())
-    (stage / "stage.json").write_text(json.dumps({"results": state["results"]}))
-    assert [entry["file"] for entry in rejects(folder, "--stage", "screen")] == [None]
-    assert run("build", str(folder), "--quiet").returncode == 0
-    assert [entry["file"] for entry in rejects(folder, "--stage", "screen")] == ["sub/Kurz & gut.mp4"]
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

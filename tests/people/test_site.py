@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -25,9 +24,9 @@ from tests.people.served import Running, served
 from tests.people.static_page.site import Assessor, Site
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
-from vttdata.people import HitSettings, make_hits, read_manifest
+from vttdata.people import HitSettings, make_hits
 from vttdata.people.answers.campaign_answers import add_answers
-from vttdata.people.campaign import CAMPAIGN, UNITS, Campaign, make_campaign, read_campaign
+from vttdata.people.campaign import Campaign, make_campaign, read_campaign
 from vttdata.people.exports import export_campaign
 from vttdata.people.hits.write import write_hits
 from vttdata.people.results import result_files
@@ -293,22 +292,6 @@ def test_exported_manifest_and_notes_are_those_of_the_plan(tmp_path: Path) -> No
     assert export(campaign, "csv", tmp_path / "out") == ["manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl"]
     for name in ("manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "planned" / name).read_bytes(), name
-
-
-def test_campaign_made_without_notes_and_origins_is_still_read_and_exported(tmp_path: Path) -> None:
-    campaign = make_rating(tmp_path / "made", "https://example.org/{video_id}.mp4")
-    units = [json.loads(line) for line in (campaign.folder / UNITS).read_text().splitlines()]
-    for unit in units:
-        for item in unit["items"]:
-            item["facts"].pop("degraded", None)
-    text = "".join(json.dumps(unit) + "\n" for unit in units)
-    content = json.loads((campaign.folder / CAMPAIGN).read_text())
-    del content["notes"]
-    content["units_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    (campaign.folder / UNITS).write_text(text)
-    (campaign.folder / CAMPAIGN).write_text(json.dumps(content))
-    export(read_campaign(campaign.folder), "pages", tmp_path / "out")
-    assert read_manifest(tmp_path / "out" / "manifest.csv").keys() == campaign.units.keys()
 
 
 @pytest.mark.parametrize("videos", ["https://example.org/{video_id}.mp4", "../films/{video_id}.mp4"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 import subprocess
@@ -168,19 +167,6 @@ def test_database_of_another_campaign_is_refused(
     second = make(tmp_path / "second", "caption", clips, "--set", "min_words=3")
     shutil.copyfile(database, second.folder / "answers.sqlite")
     assert "another campaign" in refused(capsys, "people", "status", str(second.folder))
-
-
-def test_campaign_that_names_a_database_is_refused_until_its_answers_are_copied(
-    campaign: Campaign, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = campaign.folder / "campaign.json"
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps(content | {"database": "postgresql+psycopg://ann:hunter2@host/answers"}))
-    message = refused(capsys, "people", "status", str(campaign.folder))
-    assert "docs/people.md" in message
-    assert "hunter2" not in message
-    file.write_text(json.dumps(content | {"database": None}))
-    assert main(["people", "status", str(campaign.folder)]) == 0
 
 
 def test_database_that_others_can_read_is_made_the_owner_s(campaign: Campaign, database: Path) -> None:

@@ -260,10 +260,6 @@ def read_campaign(folder: Path) -> Campaign:
     try:
         if content["format"] != FORMAT:
             raise VttdataError(f"{folder}: made by another version of vttdata; finish it with that one.")
-        if content.get("database") is not None:
-            raise VttdataError(
-                f"{folder}: its answers are in another database than {DATABASE}; copy them as docs/people.md shows."
-            )
         if hashlib.sha256(text.encode()).hexdigest() not in (content["units_sha256"], content.get("next_units_sha256")):
             raise VttdataError(f"{folder / UNITS}: changed since the campaign was made; answers would not fit.")
         task_class = load_task(content["task"])
@@ -274,8 +270,7 @@ def read_campaign(folder: Path) -> Campaign:
             for value in map(json.loads, text.splitlines())
         ]
         videos = {entry["video_id"]: PageVideo(**entry) for entry in content["videos"]}
-        # A campaign that was made without notes is answered and exported like any other.
-        notes = [Note(entry["name"], entry["meaning"], tuple(entry["cases"])) for entry in content.get("notes", ())]
+        notes = [Note(entry["name"], entry["meaning"], tuple(entry["cases"])) for entry in content["notes"]]
     except (KeyError, TypeError, ValueError) as error:
         raise VttdataError(f"{folder}: the campaign is damaged ({type(error).__name__}: {error}).") from error
     return Campaign(

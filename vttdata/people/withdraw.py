@@ -61,7 +61,7 @@ def withdraw_from_campaign(folder: Path, dataset: str, tombstones: Tombstones, c
         write_whole(folder / UNITS, text)
         content["units_sha256"] = content.pop("next_units_sha256")
         content["videos"] = [video for video in content["videos"] if not tombstones.covers(video["video_id"])]
-        for note in content.get("notes", ()):
+        for note in content["notes"]:
             note["cases"] = [case for case in note["cases"] if not tombstones.mention(str(case))]
         _keep_answers(folder / DATABASE, kept, campaign_digest(content))
         write_whole(folder / CAMPAIGN, json.dumps(content, indent=1))
