@@ -99,7 +99,7 @@ test-lowest: .venv/bin/python
 SYSTEM_TESTS := tests/load tests/evaluate tests/export tests/publish tests/files tests/dataset tests/split/audit \
   tests/cli/test_audit.py tests/cli/test_audit_foils.py tests/cli/test_audit_questions.py tests/cli/test_evaluate.py
 WIN32_TESTS := tests/people/answers tests/people/hits tests/people/scoring tests/people/test_results_used.py tests/cli/test_protocol.py \
-  tests/cli/metric tests/cli/people tests/cli/test_main.py tests/cli/test_show.py tests/cli/test_diff.py tests/cli/test_list.py
+  tests/cli/metric tests/cli/people tests/cli/test_main.py tests/cli/test_show.py tests/cli/test_list.py
 DARWIN_TESTS := tests/test_subprocesses.py tests/pipeline tests/collect tests/split/near_duplicates tests/media/test_cut.py \
   tests/integration/test_build.py tests/integration/test_continued_build.py tests/integration/test_interruption.py \
   tests/cli/video tests/cli/test_verify.py tests/people/test_killed.py

@@ -20,12 +20,19 @@ from vttdata.compose.package import Origin, package
 from vttdata.dataset import OfficialLayout
 from vttdata.dataset.metadata import Figure, PaperFigure
 from vttdata.dataset.protocol_file import read_protocol_file
-from vttdata.dataset.questions import QuestionSet, choices_of
+from vttdata.dataset.questions import QuestionSet
 from vttdata.dataset.tombstones import Tombstones
 from vttdata.dataset.videos import MediaFiles, PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
-from vttdata.generate.blind.questions import MIN_QUESTIONS, QuestionAttack, audit_questions, can_be_attacked
+from vttdata.generate.blind.questions import (
+    MIN_QUESTIONS,
+    MultipleChoice,
+    QuestionAttack,
+    audit_questions,
+    can_be_attacked,
+    find_floor,
+)
 from vttdata.memory import garbage_collection_paused
 from vttdata.missing_modules import check_installed
 from vttdata.pipeline.build_folder import Build
@@ -201,17 +208,21 @@ def _attack_questions(run: Build, official: Annotations) -> QuestionSet:
     questions = list(run.stage(QUESTIONS, official.questions))
     clips = {clip.video_id: clip for clip in official.clips}
     tested = [each for each in questions if clips[each.video_id].split != "train"] or questions
-    source_of = {video_id: clip.source_id for video_id, clip in clips.items()}
     attacks: dict[str, Sequence[QuestionAttack]] = {}
-    attacked: dict[str, Sequence[str]] = {}
+    blind: dict[str, float] = {}
     with run.engine.progress(run.step("blind attacks")):
         for kind in dict.fromkeys(each.kind for each in tested):
             of_kind = [each for each in tested if each.kind == kind]
-            choices = choices_of(of_kind, source_of)
+            # All videos of a source have one id.
+            choices = [
+                MultipleChoice(each.question, each.options, each.answer, clips[each.video_id].source_id, each.group)
+                for each in of_kind
+            ]
             if can_be_attacked(choices):
                 attacks[kind] = audit_questions(choices)
-                attacked[kind] = [each.question_id for each in of_kind]
-    return QuestionSet(questions, attacks, attacked)
+                names = (each.question_id for each in of_kind)
+                blind |= zip(names, find_floor(attacks[kind]).right, strict=True)
+    return QuestionSet(questions, attacks, blind)
 
 
 def _read_protocols(

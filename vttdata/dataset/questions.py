@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from vttdata.generate.blind.questions import MultipleChoice, QuestionAttack, find_floor
 from vttdata.json_types import Row
 from vttdata.records import VideoQuestion
 from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, Choices, kind_of
+
+if TYPE_CHECKING:
+    from vttdata.generate.blind.questions import QuestionAttack
 
 Named = frozenset[int]
 """Options that an answer names; an answer that is understood and names none of them is empty."""
@@ -65,26 +67,9 @@ class QuestionSet:
     Fields:
         attacks: kind -> results of the blind attackers on the questions of this kind, which they learn from apart;
             their ensemble first.
-        attacked: kind -> ids of the questions that were tried.
+        blind: id -> how far blind attackers answer a question that was tried, 0..1 (`find_floor`).
     """
 
     questions: Sequence[VideoQuestion]
     attacks: Mapping[str, Sequence[QuestionAttack]] = field(default_factory=dict)
-    attacked: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
-
-    @property
-    def blind(self) -> Mapping[str, float]:
-        """Return how far blind attackers answer each question that was tried (`find_floor`)."""
-        return {
-            name: share
-            for kind, attacks in self.attacks.items()
-            for name, share in zip(self.attacked[kind], find_floor(attacks).right, strict=True)
-        }
-
-
-def choices_of(questions: Sequence[VideoQuestion], source_of: Mapping[str, str]) -> list[MultipleChoice]:
-    """Return questions as blind attackers see them, all those of a source (`video_id` -> source) under one id."""
-    return [
-        MultipleChoice(each.question, each.options, each.answer, source_of[each.video_id], each.group)
-        for each in questions
-    ]
+    blind: Mapping[str, float] = field(default_factory=dict, repr=False)
