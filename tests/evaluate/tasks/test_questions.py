@@ -249,6 +249,7 @@ def test_answers_that_no_rule_understands_never_raise_the_score(right: list[bool
     assert len(after["accuracy-understood"].items) == len(right) - damaged.count(None)
 
 
+@pytest.mark.not_on("win32")
 def test_errata_of_an_audit_are_left_out_of_a_second_accuracy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
