@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import vttdata
-from tests.clients.client import Client
+from tests.clients.client import CHOSEN, Client
 from tests.helpers.builds import TINY_DEMO
 from tests.helpers.session_files import make_once
 from vttdata.compose.build import Execution, Messages
@@ -24,6 +26,15 @@ TEXTS = (
     "sépar\u2028ated 字",
     "a dog runs in a park",
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that is skipped although its environment was chosen."""
+    report = yield
+    if os.environ.get(CHOSEN) and report.skipped and "is left out of this run" not in str(report.longrepr):
+        report.outcome, report.longrepr = "failed", f"not run: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")
