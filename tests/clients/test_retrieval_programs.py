@@ -60,7 +60,7 @@ def read_with_xpool(folder: Path, expected: Path, scratch: Path) -> None:
 
 
 def run(program: Client, file: str, expected: Path, options: list[str], checkout: Path) -> Any:
-    printed = program.call(str(PROGRAMS / file), str(expected), *options, cwd=checkout)
+    printed = program.call(str(PROGRAMS / file), str(expected), *options, cwd=checkout, OMP_NUM_THREADS="1")
     return json.loads(printed.splitlines()[-1])
 
 

@@ -6,6 +6,7 @@ EXPECTED is JSON, {split: [[video, caption], ...]}, of which the tokens and fram
 its extractor of frames have them. The group of processes is one process without a GPU.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -30,6 +31,9 @@ datasets = {
     "train": loaders["train"](options, tokenizer)[0].dataset,
     "test": loaders["val"](options, tokenizer)[0].dataset,
 }
+for dataset in datasets.values():
+    # Many pairs are about one video.
+    dataset.rawVideoExtractor.get_video_data = functools.cache(dataset.rawVideoExtractor.get_video_data)
 
 
 def digest(frames):

@@ -6,6 +6,7 @@ EXPECTED is JSON, {split: [[video, caption], ...]}; the frames of these videos a
 the crops that training draws.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -20,6 +21,8 @@ from datasets.data_factory import DataFactory
 from datasets.video_capture import VideoCapture
 
 config = AllConfig()
+# Many pairs are about one video.
+VideoCapture.load_frames_from_video = functools.cache(VideoCapture.load_frames_from_video)
 
 
 def digest(frames):
