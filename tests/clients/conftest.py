@@ -70,7 +70,7 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
             sources=[
                 Source(source, "", "nowhere", "", 0) for source in dict.fromkeys(clip.source_id for clip in clips)
             ],
-            metadata=Metadata("vttdata/small-msrvtt", version="1.0.0", licence="cc-by-4.0"),
+            metadata=Metadata("vttdata/small-msrvtt", version="1.0.0", licence="cc-by-4.0", date="2026-11-29"),
             media=None,
             official=OfficialLayout(
                 categories=("music", "sports/actions"), protocols={"1k-A": {"test": ["video7", "video5"]}}
@@ -112,4 +112,5 @@ def plain_rows_are_those_of_evaluate(client: Client, demo: Path, official: Path,
         'load_dataset("videofolder", data_dir="DATASET/videos")',
         f"{len(wanted) + len(other['clips'])} clips, {sum(map(len, [*wanted.values(), *other['clips'].values()]))} "
         f"captions; {len(wanted)} videos with their captions",
+        "captions as `evaluate` reads them",
     )

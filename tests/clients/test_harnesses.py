@@ -201,7 +201,7 @@ def test_inspect_ai_scores_as_what_decides(
             [row["question_id"], row["answer_letter"]] for row in HAND
         ]
         assert found["scores"]["group-accuracy"] == pytest.approx(GROUPS_RIGHT)
-    inspect.showed("inspect eval FOLDER/task.py --model MODEL", describe(kind, expected), oracle)
+    inspect.showed("inspect eval FOLDER/task.py@TASK --model MODEL", describe(kind, expected), oracle)
 
 
 def test_inspect_ai_averages_epochs(inspect: Client, sets: Mapping[str, TaskSet], tmp_path: Path) -> None:

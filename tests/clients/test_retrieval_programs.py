@@ -96,11 +96,9 @@ def test_program_reads_ids_of_msrvtt_and_formulas_as_they_are(official: Path, tm
     """The dataset has a protocol of the name of MSR-VTT's, and another list of clips."""
     export(official, "retrieval", tmp_path / "x")
     videos = {}
-    for number, (name, _) in enumerate(row for rows in pairs_of(official).values() for row in rows):
-        videos[name] = tmp_path / "x" / "videos" / f"{name}.mp4"
-        if not videos[name].exists():
-            videos[name].parent.mkdir(exist_ok=True)
-            film(videos[name], 1, f"color=c=0x{40 * number % 256:02x}40{255 - 20 * number % 256:02x}")
+    (tmp_path / "x" / "videos").mkdir()
+    for number, name in enumerate(dict.fromkeys(name for rows in pairs_of(official).values() for name, _ in rows)):
+        videos[name] = film(tmp_path / "x" / "videos" / f"{name}.mp4", 1, options=("-vf", f"hue=h={25 * number}"))
     pairs = read_pairs(read, official, tmp_path / "x", videos, tmp_path)
     assert any(text.startswith("=1+1") for _, text in pairs["train"])
     assert any(text.startswith("=1+1") for _, text in pairs["test"])

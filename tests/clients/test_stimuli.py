@@ -50,4 +50,5 @@ def test_lmms_eval_answers_in_three_conditions(tmp_path: Path, capsys: pytest.Ca
     lmms.showed(
         "python -m lmms_eval --include_path TASKS --tasks TASK_text,TASK_first,TASK_all",
         "stimuli in three conditions: accuracies equal to `evaluate --conditions` (1e-12)",
+        "a model that names the letter of what it is shown; places of the right options",
     )

@@ -1,4 +1,4 @@
-"""Answers of a model that knows what begins a prompt, else draws from a list by the prompt and the content of the video.
+"""Answers of a model that knows what begins a prompt, else draws from a list by the prompt and the video.
 
 ``DUMMY_ANSWERS`` names JSON, {beginning of a prompt: answer}. Every prompt, with the digests of its videos and the
 answer, is a line of the file that ``DUMMY_LOG`` names.
