@@ -70,7 +70,13 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
             sources=[
                 Source(source, "", "nowhere", "", 0) for source in dict.fromkeys(clip.source_id for clip in clips)
             ],
-            metadata=Metadata("vttdata/small-msrvtt", version="1.0.0", licence="cc-by-4.0", date="2026-11-29"),
+            metadata=Metadata(
+                "vttdata/small-msrvtt",
+                version="1.0.0",
+                licence="cc-by-4.0",
+                date="2026-11-29",
+                citation="@misc{small, title = {Small}, year = {2026}}",
+            ),
             media=None,
             official=OfficialLayout(
                 categories=("music", "sports/actions"), protocols={"1k-A": {"test": ["video7", "video5"]}}

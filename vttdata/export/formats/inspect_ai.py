@@ -15,8 +15,8 @@ RULES = (
     "whose options have letters; its target is the letter of the right one. Scores are computed by vttdata, which "
     "must be installed beside inspect_ai, and are those of `vttdata evaluate`; an answer to a pair that names neither "
     "text counts as the foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in "
-    "`videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`. With `--epochs` scores are "
-    "means over epochs, and the variance between epochs is a score too. Without the name of the task after `@`, "
+    "`videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`. With `--epochs` scores "
+    "are means over epochs, and the variance between epochs is a score too. Without the name of the task after `@`, "
     "inspect_ai finds a file by a relative path only."
 )
 LIMITS = "models see none: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"

@@ -41,7 +41,7 @@ RULES = (
 _USAGE = """\
 ```sh
 pip install 'mteb[audio,image,video]>=2.26'
-python FOLDER/task.py MODEL --videos VIDEOS --out scores  # such as mteb/baseline-random-encoder; both directions
+python FOLDER/task.py MODEL --videos VIDEOS --out scores  # MODEL of the registry of MTEB; both directions
 vttdata evaluate {name} scores/t2v.run{options}
 ```
 
@@ -63,7 +63,7 @@ corpus = corpus.map(lambda row: {{"video": f"VIDEOS/{{row['video']}}"}}).cast_co
 _QUESTIONS_USAGE = """\
 ```sh
 pip install 'mteb[audio,image,video]>=2.26'
-python FOLDER/task.py MODEL --videos VIDEOS --out scores  # such as mteb/baseline-random-encoder
+python FOLDER/task.py MODEL --videos VIDEOS --out scores  # MODEL of the registry of MTEB
 vttdata evaluate {name} scores/answers.jsonl {options}
 ```"""
 _CORPUS = {"id": "string", "video": "string"}
