@@ -11,10 +11,12 @@ import pytest
 
 import vttdata
 from tests.clients.client import CHOSEN, Client
+from tests.clients.mutations import MUTATIONS
 from tests.helpers.builds import TINY_DEMO
 from tests.helpers.session_files import make_once
 from vttdata.compose.build import Execution, Messages
 from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.export import export
 from vttdata.records import Caption, Clip, Source
 
 # Several clips in each split, and still only seconds of drawing.
@@ -35,6 +37,20 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if os.environ.get(CHOSEN) and report.skipped and "is left out of this run" not in str(report.longrepr):
         report.outcome, report.longrepr = "failed", f"not run: {report.longrepr}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def mutated_export(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change each export of a test as the environment variable VTTDATA_MUTATION names it; see `mutations`."""
+    if (name := os.environ.get("VTTDATA_MUTATION")) is None:
+        return
+
+    def export_and_change(dataset: Path, kind: str, out: Path, **options: Any) -> None:
+        export(dataset, kind, out, **options)
+        if "captions" not in options:
+            MUTATIONS[name].change(out)
+
+    monkeypatch.setattr(request.module, "export", export_and_change)
 
 
 @pytest.fixture(scope="session")

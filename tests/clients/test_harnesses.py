@@ -285,6 +285,13 @@ def test_lmms_eval_scores_as_what_decides(lmms: Client, sets: Mapping[str, TaskS
     )
 
 
+def test_functions_pass_the_lint_of_lmms_eval(lmms: Client, sets: Mapping[str, TaskSet], tmp_path: Path) -> None:
+    """The options are those of its .pre-commit-config.yaml."""
+    export(sets["questions"].dataset, "lmms-eval", tmp_path / "x")
+    lmms.call("-m", "black", "--check", "--line-length=240", str(tmp_path / "x" / "utils.py"))
+    lmms.call("-m", "isort", "--check", "--profile", "black", str(tmp_path / "x" / "utils.py"))
+
+
 def test_lmms_eval_and_evaluate_agree_on_tempcompass(lmms: Client, shared: Path, tmp_path: Path) -> None:
     """The yes-no rule of lmms-eval's own task of TempCompass, on the predictions that its authors published."""
     data = shared / "data/questions/tempcompass"
