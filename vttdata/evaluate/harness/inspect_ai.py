@@ -93,7 +93,9 @@ def vttdata_scores(folder: str) -> Metric:
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         answers = [(each.score.metadata or {}).get("epochs", [each.score.metadata]) for each in scores]
         epochs = []
-        for logged in zip(*answers, strict=True):
+        # While a run is under way, some samples have been answered less often than others.
+        for number in range(max(map(len, answers))):
+            logged = [each[number] for each in answers if len(each) > number]
             asked = [documents[row[task.documents.id_column]] for row in logged]
             epochs.append(score_logged(task, asked, logged))
         common = [name for name in epochs[0] if all(name in epoch for epoch in epochs)]
