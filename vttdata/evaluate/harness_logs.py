@@ -27,6 +27,7 @@ _INSPECT = ".eval"
 # Method and size of a local file header of ZIP (APPNOTE.TXT, sections 4.4.5 and 4.3.7).
 _ZSTANDARD, _LOCAL_HEADER_BYTES = 93, 30
 _MAX_SAMPLE_BYTES = 2**28
+_NOT_INSPECT = (*ZIP_ERRORS, pa.ArrowException, struct.error, ValueError, RecursionError, OSError)
 # What is read of a file to tell whether it is a log; inspect_ai writes the version and status of a log first.
 _BEGINNING_CHARACTERS = 200
 
@@ -88,13 +89,15 @@ def how_to_complete(path: Path) -> str:
 
 def _read_epochs(path: Path) -> Iterator[tuple[int, int, Row]]:
     """Yield the number, the epoch and the logged row of each sample."""
-    is_lines = path.suffix.lower() in JSON_LINES
+    is_lines, hint = path.suffix.lower() in JSON_LINES, None
     for number, sample in read_table(path) if is_lines else enumerate(_inspect_samples(path), 1):
         places = sample.values() if is_lines else _metadata(sample)
         row = next((place for place in places if isinstance(place, dict) and set(_IDS) & place.keys()), None)
         if row is not None:
             yield number, int(sample.get("epoch") or 1), row
-        elif not how_to_complete(path):
+            continue
+        hint = how_to_complete(path) if hint is None else hint
+        if not hint:
             raise VttdataError(
                 f"{path}:{number}: the sample has no answer that a task of 'vttdata export' logged; was it scored?"
             )
@@ -105,10 +108,12 @@ def _status(path: Path) -> object:
     if path.suffix.lower() != _INSPECT:
         with open_text(path) as stream:
             return json.load(stream).get("status")
-    with zipfile.ZipFile(path) as archive:
-        names = {member.filename: member for member in archive.infolist()}
-        header = names.get("header.json")
-        return json.loads(_read_member(path, archive, header)).get("status") if header is not None else None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = {member.filename: member for member in archive.infolist()}.get("header.json")
+            return json.loads(_read_member(path, archive, header)).get("status") if header is not None else None
+    except _NOT_INSPECT as error:
+        raise VttdataError(f"{path}: is no log of inspect_ai, or damaged.") from error
 
 
 def _metadata(sample: Mapping[str, Any]) -> Iterable[object]:
@@ -128,7 +133,7 @@ def _inspect_samples(path: Path) -> Iterator[Mapping[str, Any]]:
             for member in archive.infolist():
                 if member.filename.startswith("samples/") and member.filename.endswith(".json"):
                     yield from _objects(path, [json.loads(_read_member(path, archive, member))])
-    except (*ZIP_ERRORS, pa.ArrowException, struct.error, ValueError, RecursionError, OSError) as error:
+    except _NOT_INSPECT as error:
         raise VttdataError(f"{path}: is no log of inspect_ai, or damaged.") from error
 
 

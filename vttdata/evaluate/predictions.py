@@ -144,7 +144,8 @@ def match_predictions(
     values, duplicated, unknown_ids = _assign(predictions, set(expected))
     total = len(values) + len(duplicated) + len(unknown_ids)
     if not total:
-        raise VttdataError(f"{location}: contains no {noun}s.")
+        hint = how_to_complete(Path(location))
+        raise VttdataError(f"{location}: contains no {noun}s{hint and '; '}{hint}.")
     if expected and not values:
         raise VttdataError(
             f"{location}: none of the {total:,} {noun}s is about one of the {len(expected):,} items: an id in the file "
