@@ -96,8 +96,9 @@ def _clients() -> Any:
 
 def clients() -> str:
     """Return the table of other people's programs, from what their tests showed."""
-    rows = ([row["client"], row["version"], f"`{row['command']}`", row["showed"]] for row in _clients()["showed"])
-    return table(["client", "version", "command", "what it showed"], rows)
+    names = ("client", "version", "date", "command", "showed", "oracle")
+    rows = ([f"`{row[name]}`" if name == "command" else row[name] for name in names] for row in _clients()["showed"])
+    return table(["client", "version", "date", "command", "what it showed", "what decided"], rows)
 
 
 def client_environments() -> str:

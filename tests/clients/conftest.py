@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import vttdata
-from tests.clients.client import Client
+from tests.clients.client import CHOSEN, Client
+from tests.clients.mutations import MUTATIONS
 from tests.helpers.builds import TINY_DEMO
 from tests.helpers.session_files import make_once
 from vttdata.compose.build import Execution, Messages
 from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.export import export
 from vttdata.records import Caption, Clip, Source
 
 # Several clips in each split, and still only seconds of drawing.
@@ -24,6 +28,29 @@ TEXTS = (
     "sépar\u2028ated 字",
     "a dog runs in a park",
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that is skipped although its environment was chosen."""
+    report = yield
+    if os.environ.get(CHOSEN) and report.skipped and "is left out of this run" not in str(report.longrepr):
+        report.outcome, report.longrepr = "failed", f"not run: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(autouse=True)
+def mutated_export(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change each export of a test as the environment variable VTTDATA_MUTATION names it; see `mutations`."""
+    if (name := os.environ.get("VTTDATA_MUTATION")) is None:
+        return
+
+    def export_and_change(dataset: Path, kind: str, out: Path, **options: Any) -> None:
+        export(dataset, kind, out, **options)
+        if "captions" not in options:
+            MUTATIONS[name].change(out)
+
+    monkeypatch.setattr(request.module, "export", export_and_change)
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +86,13 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
             sources=[
                 Source(source, "", "nowhere", "", 0) for source in dict.fromkeys(clip.source_id for clip in clips)
             ],
-            metadata=Metadata("vttdata/small-msrvtt", version="1.0.0", licence="cc-by-4.0"),
+            metadata=Metadata(
+                "vttdata/small-msrvtt",
+                version="1.0.0",
+                licence="cc-by-4.0",
+                date="2026-11-29",
+                citation="@misc{small, title = {Small}, year = {2026}}",
+            ),
             media=None,
             official=OfficialLayout(
                 categories=("music", "sports/actions"), protocols={"1k-A": {"test": ["video7", "video5"]}}
@@ -101,4 +134,5 @@ def plain_rows_are_those_of_evaluate(client: Client, demo: Path, official: Path,
         'load_dataset("videofolder", data_dir="DATASET/videos")',
         f"{len(wanted) + len(other['clips'])} clips, {sum(map(len, [*wanted.values(), *other['clips'].values()]))} "
         f"captions; {len(wanted)} videos with their captions",
+        "captions as `evaluate` reads them",
     )

@@ -50,6 +50,7 @@ def test_workers_read_batches_and_videos_are_decoded(demo: Path, large: Path, tm
         "DataLoader(rows, num_workers=2)",
         f"{len(shown['captions'])} captions and {len(wanted)} clips with 2 workers, 5,000 streamed captions in "
         f"{shown['shards'][1]} shards, {sum(frames(clips).values())} frames of {len(clips)} videos decoded",
+        "captions as `evaluate` reads them; frames as measured when clips were cut",
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.clients.client import client
+from tests.clients.client import client, options_of
 from tests.clients.conftest import evaluated
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata, write_dataset
@@ -28,13 +28,24 @@ MEASURES = {
 def score(export_folder: Path, videos: Path, out: Path) -> dict[str, dict[str, float]]:
     """Run the command that the export prints, with MTEB's own random model, and return its scores by direction."""
     lines = run_task(export_folder, videos, out, "--split", "train")[-2:]
-    return {row.pop("task")[-3:].lower(): row for row in map(json.loads, lines)}
+    return {row.pop("task").removesuffix("Retrieval")[-3:].lower(): row for row in map(json.loads, lines)}
 
 
 def run_task(export_folder: Path, videos: Path, out: Path, *options: str) -> list[str]:
     """Run the command that the export prints, with MTEB's own random model, and return the lines that it writes."""
-    command = [str(export_folder / "task.py"), "mteb/baseline-random-encoder", "--videos", str(videos), *options]
-    return CLIENT.call(*command, "--out", str(out), HF_HOME=str(out / "cache")).splitlines()
+    CLIENT.install(export_folder, out.parent)
+    named = {"MODEL": "mteb/baseline-random-encoder", "VIDEOS": str(videos), "scores": str(out)}
+    command = [str(export_folder / "task.py"), *options_of(export_folder, "task.py", **named), *options]
+    return CLIENT.call(*command, HF_HOME=str(out / "cache")).splitlines()
+
+
+def test_metadata_is_complete_and_its_name_is_new(official: Path, tmp_path: Path) -> None:
+    export(official, "mteb", tmp_path / "x")
+    shown = CLIENT.run("mteb_metadata.py", tmp_path / "x")
+    names = ["VttdataSmallMsrvttT2VRetrieval", "VttdataSmallMsrvttV2TRetrieval"]
+    assert [each["name"] for each in shown] == names
+    assert all(each["is_filled"] and not each["is_known"] for each in shown)
+    assert {each["license"] for each in shown} == {"cc-by-4.0"}
 
 
 def matrix_of(predictions: Path, dataset: Path, *, every_caption: bool, out: Path) -> Path:
@@ -88,6 +99,7 @@ def test_both_directions_score_as_evaluate(demo: Path, tmp_path: Path, every_cap
         "python FOLDER/task.py mteb/baseline-random-encoder --videos VIDEOS",
         f"R@1, R@5, R@10, MRR@10 and nDCG@10 of both directions as `evaluate`, {queries} queries; "
         f"MRR@10 {scores['t2v']['mrr_at_10']:.4f} and {scores['v2t']['mrr_at_10']:.4f}",
+        "its own scores",
     )
 
 
@@ -115,4 +127,5 @@ def test_questions_score_as_evaluate(demo: Path, tmp_path: Path) -> None:
         "vttdata export DATASET --format mteb --config questions --out FOLDER; "
         "python FOLDER/task.py mteb/baseline-random-encoder --videos VIDEOS",
         f"`VideoCentricQA`: accuracy of {len(rows)} questions as `evaluate`, {ours['accuracy']:.4f}",
+        "its own score",
     )

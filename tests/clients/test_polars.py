@@ -16,4 +16,5 @@ def test_captions_are_those_that_evaluate_uses(demo: Path, official: Path) -> No
     CLIENT.showed(
         'polars.scan_parquet("DATASET/captions/*.parquet")',
         f"the {captions} references of {len(expected)} clips, in the order of `evaluate`",
+        "captions as `evaluate` reads them",
     )

@@ -41,4 +41,5 @@ def test_scores_are_those_of_evaluate(request: pytest.FixtureRequest, tmp_path: 
         CLIENT.showed(
             "vttdata export DATASET --format coco --out FOLDER",
             f"BLEU, ROUGE-L and CIDEr-D of {len(rows)} clips as `evaluate` to 1e-12; CIDEr-D {theirs['CIDEr']:.4f}",
+            "its own scores",
         )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.clients.client import PROGRAMS, client
-from tests.clients.environments import ROOT
 from tests.helpers.drawn_questions import build_questions, draw_benchmark
 from vttdata.cli.main import main
 
@@ -28,7 +26,7 @@ def test_lmms_eval_answers_in_three_conditions(tmp_path: Path, capsys: pytest.Ca
     names = [f"vttdata_questions_test_{name}" for name in CHOSEN]
     options = ["--include_path", str(tasks), "--tasks", ",".join(names), "--model", "dummy", "--batch_size", "1"]
     options += ["--log_samples", "--output_path", "scores"]
-    variables = {"PYTHONPATH": f"{ROOT}{os.pathsep}{PROGRAMS}", "HF_HOME": str(tmp_path / "cache")}
+    variables = {"PYTHONPATH": str(PROGRAMS), "HF_HOME": str(tmp_path / "cache")}
     lmms.call(str(PROGRAMS / "lmms_eval_stimuli.py"), *options, cwd=tmp_path, **variables)
     (results,) = tmp_path.glob("scores/**/*_results.json")
     theirs = json.loads(results.read_text())["results"]
@@ -50,4 +48,5 @@ def test_lmms_eval_answers_in_three_conditions(tmp_path: Path, capsys: pytest.Ca
     lmms.showed(
         "python -m lmms_eval --include_path TASKS --tasks TASK_text,TASK_first,TASK_all",
         "stimuli in three conditions: accuracies equal to `evaluate --conditions` (1e-12)",
+        "a model that names the letter of what it is shown; places of the right options",
     )

@@ -25,4 +25,5 @@ def test_frames_are_those_that_were_measured(demo: Path) -> None:
     CLIENT.showed(
         'VideoDecoder("DATASET/videos/SPLIT/ID.mp4")',
         f"{sum(row['frames'] for row in rows)} frames of {len(rows)} videos, as many and as large as measured",
+        "frames as measured when clips were cut",
     )

@@ -27,4 +27,5 @@ def test_samples_have_videos_and_captions(demo: Path, official: Path, tmp_path: 
     CLIENT.showed(
         "vttdata export DATASET --format webdataset --out FOLDER",
         f"{len(shown)} samples with the same bytes of the video and the same captions; {len(bare)} without videos",
+        "digests of the dataset's videos; captions as `evaluate` reads them",
     )

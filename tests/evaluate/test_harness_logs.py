@@ -81,6 +81,7 @@ def test_damaged_log_is_one_sentence(tmp_path: Path, content: bytes) -> None:
 
 def test_log_without_scores_says_so(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", '{"status": "success"}')
         archive.writestr("samples/1_epoch_1.json", json.dumps({"id": "v1"}))
     with pytest.raises(VttdataError, match="has no answer that a task of 'vttdata export' logged"):
         list(read_harness_log(tmp_path / "log.eval"))

@@ -105,7 +105,7 @@ def test_ground_truth_has_coco_keys(dataset: Path, tmp_path: Path) -> None:
     truth = json.loads((tmp_path / "x/captions_test.json").read_text())
     assert list(truth) == ["info", "licenses", "type", "images", "annotations"]
     assert truth["type"] == "captions"
-    assert truth["licenses"] == [{"id": 1, "name": "cc-by-4.0", "url": ""}]
+    assert truth["licenses"] == [{"id": 1, "name": "cc-by-4.0", "url": "https://creativecommons.org/licenses/by/4.0/"}]
     assert truth["images"] == [{"id": "video11"}, {"id": "video12"}]
     assert [annotation["id"] for annotation in truth["annotations"]] == list(range(1, len(truth["annotations"]) + 1))
     assert "robot" not in json.dumps(truth)

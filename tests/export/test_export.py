@@ -218,5 +218,5 @@ def test_export_needs_no_reader_installed(dataset: Path, tmp_path: Path) -> None
 
 def test_export_has_the_version_of_the_dataset(write: Write, tmp_path: Path) -> None:
     export(write(metadata=Metadata("me/other", version="3.4.5")), "msrvtt", tmp_path / "x")
-    info = json.loads((tmp_path / "x/test_videodatainfo.json").read_text())["info"]
+    info = json.loads((tmp_path / "x/videodatainfo.json").read_text())["info"]
     assert (info["description"], info["version"]) == ("me/other", "3.4.5")

@@ -51,6 +51,21 @@ def test_packaged_formats_are_valid() -> None:
         assert 10 < len(description) < 100
 
 
+def test_no_file_has_the_name_of_a_protocol_or_release_of_others(dataset: Path, tmp_path: Path) -> None:
+    """The dataset has ids of MSR-VTT, and none of the lists that these names stand for."""
+    written = 0
+    for name in export_formats():
+        try:
+            files = export(dataset, name, tmp_path / name).files
+        except VttdataError:
+            # It needs the captions of a system.
+            continue
+        written += 1
+        claimed = r"(?i)msrvtt_|jsfusion|[79]k|1k-?a|(train_val|test)_videodatainfo|val2014|karpathy"
+        assert [file for file in files if re.search(claimed, file)] == []
+    assert written > 5
+
+
 def test_documentation_lists_every_packaged_format() -> None:
     text = (Path(__file__).parents[2] / "docs/export.md").read_text(encoding="utf-8")
     assert [name for name in export_formats() if f"`{name}`" not in text] == []

@@ -25,19 +25,20 @@ from vttdata.records import Caption, Clip, QueryWindows, Source, VideoQuestion
 HARNESSES = ("lmms-eval", "inspect-ai", "vlmevalkit")
 
 
-def question(name: str, options: Sequence[str], answer: int, **facts: Any) -> VideoQuestion:
+def question(name: str, options: Sequence[str], answer: int, label: str = "", **facts: Any) -> VideoQuestion:
     kind = "yes_no" if options[0] == "yes" else "multiple_choice"
-    labels = tuple("ABCD"[: len(options)])
+    labels = tuple(f"{label}{letter}" for letter in "ABCD"[: len(options)])
     return VideoQuestion(name, "v" + name[-1], kind, f"what is {name}?", tuple(options), labels, answer, **facts)
 
 
 QUESTIONS = [
     question("a1", ["a cat", "None"], 1),
-    question("b1", ["2", "3", "4"], 0),
-    question("c2", ["yes", "no"], 0, group="g"),
+    question("b1", ["2", "3", "4"], 0, "Sentence ", type="Order of events"),
+    question("c2", ["yes", "no"], 0, group="g", type="Order of events"),
     question("d2", ["yes", "no"], 1, group="g"),
 ]
 # "2" is the text of the first option of b1, and no number of an option; what a1 is told names nothing.
+OPTIONS_NAMED = {"a1": "A.", "b1": "2", "c2": "Yes, it is.", "d2": "No"}
 ANSWERS = {"a1": "no idea", "b1": "2", "c2": "Yes, it is.", "d2": "No"}
 # By hand: three of four; one of two; two of two; the pair; the mean of 1/2, 1/3, 1/2 and 1/2.
 SCORES = {
@@ -73,22 +74,38 @@ def load_utils(folder: Path) -> Any:
     return module
 
 
-def test_lmms_eval_scores_questions_as_counted_by_hand(questions: Path, tmp_path: Path) -> None:
+def load_yaml(path: Path) -> Any:
+    return yaml.load(path.read_text().replace("!function", ""), yaml.SafeLoader)
+
+
+def test_lmms_eval_has_a_task_of_each_kind(questions: Path, tmp_path: Path) -> None:
     export(questions, "lmms-eval", tmp_path / "x")
-    task = yaml.load((tmp_path / "x/vttdata_asked_test.yaml").read_text().replace("!function", ""), yaml.SafeLoader)
+    group = load_yaml(tmp_path / "x/vttdata_asked_test.yaml")
+    names = ["vttdata_asked_test_multiple_choice", "vttdata_asked_test_yes_no"]
+    assert group == {"group": "vttdata_asked_test", "task": names}
     utils = load_utils(tmp_path / "x")
-    rows = pq.read_table(tmp_path / "x/documents").to_pylist()
-    assert utils.doc_to_text(rows[1]) == (
-        "what is b1?\nA. 2\nB. 3\nC. 4\nAnswer with the letter of the right option only."
-    )
-    assert utils.doc_to_text(rows[2]) == "what is c2?\nAnswer with yes or no only."
-    assert [utils.doc_to_target(row) for row in rows] == ["None", "2", "yes", "no"]
-    results = [utils.process_results(row, [ANSWERS[row["question_id"]]]) for row in rows]
-    functions = {entry["metric"]: entry["aggregation"].partition(".")[2] for entry in task["metric_list"]}
-    assert set(functions) == set(SCORES)
-    for column, function in functions.items():
-        found = getattr(utils, function)([result[column] for result in results])
-        assert found == pytest.approx(SCORES[column], rel=0, abs=1e-12), column
+    shown, targets, scores = [], [], {}
+    for name in names:
+        task = load_yaml(tmp_path / "x" / f"{name}.yaml")
+        assert task["include"] == "_default_template_yaml"
+        assert [entry["metric"] for entry in task["metric_list"]] == ["accuracy", "order_of_events_accuracy"]
+        rows = [
+            row
+            for file in task["dataset_kwargs"]["data_files"]["test"]
+            for row in pq.read_table(tmp_path / "x" / file).to_pylist()
+        ]
+        prompts = task["lmms_eval_specific_kwargs"]["default"]
+        shown += [utils.choice_to_text(row, prompts) for row in rows]
+        targets += [utils.choice_to_target(row) for row in rows]
+        results = [utils.process_choice(row, [OPTIONS_NAMED[row["question_id"]]]) for row in rows]
+        for metric in ("accuracy", "order_of_events_accuracy"):
+            scores[name, metric] = utils.mean_score([result[metric] for result in results if metric in result])
+    assert shown[1:3] == [
+        "what is b1?\nSentence A: 2\nSentence B: 3\nSentence C: 4\nAnswer with the letter of the right option only.",
+        "what is c2?\nAnswer with yes or no only.",
+    ]
+    assert targets == ["B", "Sentence A", "yes", "no"]
+    assert list(scores.values()) == [1 / 2, 1, 1, 1]
 
 
 def test_samples_of_lmms_eval_are_read_as_free_text(questions: Path, tmp_path: Path) -> None:
@@ -136,7 +153,11 @@ def test_pairs_are_options_in_drawn_order(tmp_path: Path, name: str) -> None:
         documents = [json.loads(line) for line in (tmp_path / "x/documents.jsonl").read_text().splitlines()]
     assert [row["options"][row["answer"]] for row in documents] == [f"a dog runs {n}" for n in range(3)]
     assert [row["options"][1 - row["answer"]] for row in documents] == [f"a cat runs {n}" for n in range(3)]
-    assert all(f"A. {row['options'][0]}\nB. {row['options'][1]}\n" in row["prompt"] for row in documents)
+    options = [f"A. {row['options'][0]}\nB. {row['options'][1]}" for row in documents]
+    if name == "lmms-eval":
+        assert [load_utils(tmp_path / "x").choice_to_text(row).partition("\n")[2] for row in documents] == options
+    else:
+        assert all(text in row["prompt"] for text, row in zip(options, documents, strict=True))
 
 
 def test_answers_to_pairs_prefer_a_text(tmp_path: Path) -> None:
@@ -145,8 +166,8 @@ def test_answers_to_pairs_prefer_a_text(tmp_path: Path) -> None:
     documents = pq.read_table(tmp_path / "x/documents").to_pylist()
     right = "AB"[documents[0]["answer"]]
     wrong = "BA"[documents[0]["answer"]]
-    logged = [utils.process_results(documents[0], [text])["accuracy"] for text in (right, wrong, "who knows", "")]
-    assert [row["preferred"] for row in logged] == ["true", "foil", "foil", "foil"]
+    logged = [utils.process_choice(documents[0], [text])["accuracy"] for text in (right, wrong)]
+    assert [row["preferred"] for row in logged] == ["true", "foil"]
 
 
 @pytest.mark.parametrize("name", [*HARNESSES, "webdataset"])

@@ -38,6 +38,7 @@ def load_exported_task(path: Path) -> dict[str, Any]:
 
     Loader.add_constructor("!function", imported)
     task: dict[str, Any] = yaml.load(path.read_text(), Loader)
+    task = yaml.load((path.parent / task["include"]).read_text(), Loader) | task
     files = task["dataset_kwargs"]["data_files"]
     task["dataset_kwargs"]["data_files"] = {
         split: [str(path.parent / name) for name in names] for split, names in files.items()

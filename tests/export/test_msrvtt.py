@@ -42,15 +42,15 @@ def test_single_split_keeps_the_ids_of_the_whole_dataset(dataset: Path, tmp_path
 
 def test_validation_split_is_called_validate(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "msrvtt", tmp_path / "x")
-    content = json.loads((tmp_path / "x/train_val_videodatainfo.json").read_text())
-    assert [video["split"] for video in content["videos"]] == ["train", "train", "validate"]
+    content = json.loads((tmp_path / "x/videodatainfo.json").read_text())
+    assert [video["split"] for video in content["videos"]] == ["train", "train", "validate", "test", "test", "test"]
     assert list(content["videos"][0]) == ["category", "url", "video_id", "start time", "end time", "split", "id"]
 
 
 def test_category_key_is_missing_without_categories(write: Write, tmp_path: Path) -> None:
     uncategorised = [dataclasses.replace(clip, category=None) for clip in clips()]
     export(write(clips=uncategorised, official=None), "msrvtt", tmp_path / "x")
-    content = json.loads((tmp_path / "x/test_videodatainfo.json").read_text())
+    content = json.loads((tmp_path / "x/videodatainfo.json").read_text())
     assert all("category" not in video for video in content["videos"])
     assert not (tmp_path / "x/category.txt").exists()
 

@@ -17,6 +17,7 @@ from vttdata.dataset.card.sections import Tables, build_citation
 from vttdata.dataset.facts import DatasetFacts
 from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.leak_audit import audit_all
+from vttdata.dataset.licences import find_licence_address
 from vttdata.dataset.manifest import MANIFEST, write_manifest
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import read_parquet_rows
@@ -137,7 +138,8 @@ def write_description(
 def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitations: Sequence[str]) -> JsonObject:
     """Return what a Croissant description says of a dataset as a whole."""
     owner, _, name = metadata.name.partition("/")
-    licences = list(dict.fromkeys(licence for licence in metadata.licences.values() if licence is not None))
+    named = dict.fromkeys(licence for licence in metadata.licences.values() if licence is not None)
+    licences = [find_licence_address(licence) or licence for licence in named]
     steps = [
         f"{stage} ({unit}): {taken} in, {kept} kept" + (f"; {losses}" if losses else "")
         for stage, unit, taken, kept, losses in metadata.attrition

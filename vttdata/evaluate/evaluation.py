@@ -19,6 +19,7 @@ from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conventions import PRINTED
+from vttdata.evaluate.epochs import score_file
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import UPLOADED, Items, ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
@@ -145,7 +146,7 @@ def evaluate(
     names = (metrics or task.default_metrics) if task.default_metrics else ()
     scoring = prepare_scoring(name, folder, items, names, settings, unavailable)
     if predicted is not None:
-        scored = task.score(task.read_predictions(predicted, scoring), scoring)
+        scored = score_file(task, predicted, scoring)
     else:
         scored = task.from_baseline(baseline or "", scoring)
     unavailable |= scored.failed
@@ -323,7 +324,7 @@ def _compare(
     if isinstance(report, dict) and isinstance(report.get("signature"), str) and isinstance(report.get("scores"), dict):
         stored = estimator.compare_stored(columns, read_stored_columns(path.with_name(ITEMS)))
         return _compare_report(scores, report, signature, stored)
-    other = task.score(task.read_predictions(path, scoring), scoring)
+    other = score_file(task, path, scoring)
     common = {
         name: column
         for name, column in columns.items()

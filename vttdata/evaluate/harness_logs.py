@@ -27,6 +27,7 @@ _INSPECT = ".eval"
 # Method and size of a local file header of ZIP (APPNOTE.TXT, sections 4.4.5 and 4.3.7).
 _ZSTANDARD, _LOCAL_HEADER_BYTES = 93, 30
 _MAX_SAMPLE_BYTES = 2**28
+_NOT_INSPECT = (*ZIP_ERRORS, pa.ArrowException, struct.error, ValueError, RecursionError, OSError)
 # What is read of a file to tell whether it is a log; inspect_ai writes the version and status of a log first.
 _BEGINNING_CHARACTERS = 200
 
@@ -56,20 +57,63 @@ def is_harness_log(path: Path) -> bool:
 
 
 def read_harness_log(path: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the number and the logged row of each sample.
+    """Yield the number and the logged row of each sample; of an incomplete run, of those that were scored.
 
     Raises:
         VttdataError: if the log cannot be read, or a sample is not of a task of `vttdata.export`.
     """
-    samples = read_table(path) if path.suffix.lower() in JSON_LINES else enumerate(_inspect_samples(path), 1)
-    for number, sample in samples:
-        places = sample.values() if path.suffix.lower() in JSON_LINES else _metadata(sample)
+    yield from ((number, row) for number, _, row in _read_epochs(path))
+
+
+def split_epochs(path: Path) -> list[list[Row]]:
+    """Return the logged rows of each epoch of a log in which samples were answered several times, else nothing.
+
+    Raises:
+        VttdataError: as `read_harness_log`.
+    """
+    if path.suffix.lower() in JSON_LINES or not is_harness_log(path):
+        return []
+    epochs: dict[int, list[Row]] = {}
+    for _, epoch, row in _read_epochs(path):
+        epochs.setdefault(epoch, []).append(row)
+    return [epochs[epoch] for epoch in sorted(epochs)] if len(epochs) > 1 else []
+
+
+def how_to_complete(path: Path) -> str:
+    """Return the command that goes on with an incomplete run, by its log, and what it does; empty for other files."""
+    suffix = path.suffix.lower()
+    if suffix in JSON_LINES or not path.is_file() or not is_harness_log(path) or _status(path) == "success":
+        return ""
+    return f"'inspect eval-retry {path}' goes on with the run, which is not complete"
+
+
+def _read_epochs(path: Path) -> Iterator[tuple[int, int, Row]]:
+    """Yield the number, the epoch and the logged row of each sample."""
+    is_lines, hint = path.suffix.lower() in JSON_LINES, None
+    for number, sample in read_table(path) if is_lines else enumerate(_inspect_samples(path), 1):
+        places = sample.values() if is_lines else _metadata(sample)
         row = next((place for place in places if isinstance(place, dict) and set(_IDS) & place.keys()), None)
-        if row is None:
+        if row is not None:
+            yield number, int(sample.get("epoch") or 1), row
+            continue
+        hint = how_to_complete(path) if hint is None else hint
+        if not hint:
             raise VttdataError(
                 f"{path}:{number}: the sample has no answer that a task of 'vttdata export' logged; was it scored?"
             )
-        yield number, row
+
+
+def _status(path: Path) -> object:
+    """Return the status of a log of inspect_ai; one whose run is under way, or was killed, has none in its archive."""
+    if path.suffix.lower() != _INSPECT:
+        with open_text(path) as stream:
+            return json.load(stream).get("status")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = {member.filename: member for member in archive.infolist()}.get("header.json")
+            return json.loads(_read_member(path, archive, header)).get("status") if header is not None else None
+    except _NOT_INSPECT as error:
+        raise VttdataError(f"{path}: is no log of inspect_ai, or damaged.") from error
 
 
 def _metadata(sample: Mapping[str, Any]) -> Iterable[object]:
@@ -89,7 +133,7 @@ def _inspect_samples(path: Path) -> Iterator[Mapping[str, Any]]:
             for member in archive.infolist():
                 if member.filename.startswith("samples/") and member.filename.endswith(".json"):
                     yield from _objects(path, [json.loads(_read_member(path, archive, member))])
-    except (*ZIP_ERRORS, pa.ArrowException, struct.error, ValueError, RecursionError, OSError) as error:
+    except _NOT_INSPECT as error:
         raise VttdataError(f"{path}: is no log of inspect_ai, or damaged.") from error
 
 

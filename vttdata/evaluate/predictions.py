@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
+from vttdata.evaluate.harness_logs import how_to_complete, is_harness_log, read_harness_log
 from vttdata.files.delimited import MAX_CELL_CHARACTERS
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
 from vttdata.files.tables import Columns, open_text, read_number, read_table, refuse_duplicate_keys
@@ -144,7 +144,8 @@ def match_predictions(
     values, duplicated, unknown_ids = _assign(predictions, set(expected))
     total = len(values) + len(duplicated) + len(unknown_ids)
     if not total:
-        raise VttdataError(f"{location}: contains no {noun}s.")
+        hint = how_to_complete(Path(location))
+        raise VttdataError(f"{location}: contains no {noun}s{hint and '; '}{hint}.")
     if expected and not values:
         raise VttdataError(
             f"{location}: none of the {total:,} {noun}s is about one of the {len(expected):,} items: an id in the file "
@@ -163,7 +164,8 @@ def match_predictions(
     if problems:
         # Where most are missing, the predictions are about something else.
         is_minority = 0 < 2 * len(absent) <= len(expected)
-        hints = ["--missing worst scores missing ones at the bottom"] if is_minority and missing == "refuse" else []
+        hints = [hint] if absent and (hint := how_to_complete(Path(location))) else []
+        hints += ["--missing worst scores missing ones at the bottom"] if is_minority and missing == "refuse" else []
         hints += ["--unknown ignore leaves unknown ones out"] if unknown_ids and unknown == "refuse" else []
         hint = f"; {' and '.join(hints)}" if hints else ""
         raise VttdataError(f"{location}: {'; '.join(problems)}{hint}.")

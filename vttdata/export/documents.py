@@ -1,7 +1,6 @@
 """Items of one split as documents of a task for evaluation harnesses: what a model is shown, and what is right.
 
-A document has the prompt, so that what models see depends on the export alone. Its answers are scored by
-`vttdata.evaluate.harness`.
+A document has the prompt, so that what models see depends on the export alone.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ import dataclasses
 import json
 import re
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vttdata.dataset.questions import StoredQuestion
 from vttdata.errors import VttdataError
@@ -24,11 +22,11 @@ from vttdata.export.reader import DatasetReader
 from vttdata.ids import digest
 from vttdata.json_types import JsonObject, Row
 from vttdata.records import to_row
-from vttdata.text.questions import find_shared_types, letters
+from vttdata.text.questions import letters
 
 CAPTION_PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
-_LETTER_PROMPT = "Answer with the letter of the right option only."
-_YES_NO_PROMPT = "Answer with yes or no only."
+LETTER_PROMPT = "Answer with the letter of the right option only."
+YES_NO_PROMPT = "Answer with yes or no only."
 _PAIR_QUESTION = "Which of these texts describes the video?"
 _MAX_NAME = 200
 TASK_FILE, DOCUMENTS_FILE = "task.json", "documents.jsonl"
@@ -106,11 +104,6 @@ class HarnessDocument(ABC):
     def read(request: ExportRequest, task: HarnessTask) -> Iterator[HarnessDocument]:
         """Yield the documents of a task in the order of the dataset."""
 
-    @staticmethod
-    def score_columns(documents: Sequence[Any]) -> list[str]:  # noqa: ARG004
-        """Return the columns that vttdata computes in a harness, the first ones first; none where the harness does."""
-        return []
-
 
 @dataclass(frozen=True, slots=True)
 class ClipDocument(HarnessDocument):
@@ -173,45 +166,11 @@ class QuestionDocument(StoredQuestion, ChoiceDocument):
         """Yield the questions, of one kind where the configuration names it."""
         clips = _clips_by_id(request.dataset)
         for asked in request.dataset.questions(task.config, task.split)[1]:
-            lines = [asked.question, _YES_NO_PROMPT]
+            lines = [asked.question, YES_NO_PROMPT]
             if not asked.is_yes_no:
-                lines[1:] = [*letter_options(asked.options), _LETTER_PROMPT]
+                lines[1:] = [*letter_options(asked.options), LETTER_PROMPT]
             row = to_row(asked) | clips.get(asked.video_id, {}) | {"prompt": "\n".join(lines)}
             yield QuestionDocument.of_row(row)
-
-    @staticmethod
-    def score_columns(documents: Sequence[QuestionDocument]) -> list[str]:
-        """Return those that say what is right, then chance, and what is reached blind."""
-        kinds = dict.fromkeys(document.kind for document in documents)
-        yes_no = {document.options[document.answer].casefold() for document in documents if document.is_yes_no}
-        has_blind = any(document.blind is not None for document in documents)
-        return [
-            "accuracy",
-            *(f"accuracy/{kind}" for kind in kinds if len(kinds) > 1),
-            *(["balanced-accuracy"] if len(yes_no) > 1 else []),
-            *(["yes-share"] if yes_no else []),
-            *_group_columns(documents),
-            "chance",
-            *(["blind", "gain-over-blind"] if has_blind else []),
-        ]
-
-
-def _group_columns(documents: Sequence[QuestionDocument]) -> list[str]:
-    members: dict[str, list[QuestionDocument]] = defaultdict(list)
-    for document in documents:
-        if document.group is not None:
-            members[document.group].append(document)
-    groups = [group for group in members.values() if len(group) > 1]
-    if not groups:
-        return []
-    types = find_shared_types([document.type for document in group] for group in groups)
-    has_blind = any(all(document.blind is not None for document in group) for group in groups)
-    return [
-        "group-accuracy",
-        *(f"group-accuracy/{name}" for name in types),
-        "group-prefix",
-        *(["group-blind", "group-gain-over-blind"] if has_blind else []),
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +184,9 @@ class PairDocument(ChoiceDocument):
     video_id: str
     video: str | None
     url: str | None
+    question: str
     options: list[str]
+    labels: list[str]
     answer: int
     prompt: str
 
@@ -238,14 +199,10 @@ class PairDocument(ChoiceDocument):
             answer = int(digest(["order of a pair", pair.name])[:8], 16) % 2
             texts = [" ".join(pair.true), " ".join(pair.foil)]
             options = texts[::-1] if answer else texts
-            prompt = "\n".join([_PAIR_QUESTION, *letter_options(options), _LETTER_PROMPT])
+            prompt = "\n".join([_PAIR_QUESTION, *letter_options(options), LETTER_PROMPT])
             clip = clips.get(video_id := pair.row["video_id"], {})
-            yield PairDocument(pair.name, video_id, clip.get("video"), clip.get("url"), options, answer, prompt)
-
-    @staticmethod
-    def score_columns(documents: Sequence[PairDocument]) -> list[str]:  # noqa: ARG004
-        """Return the accuracy in which a tie is wrong, and that in which it counts half."""
-        return ["accuracy", "accuracy-half"]
+            shown, labels = (clip.get("video"), clip.get("url")), list(letters(len(options)))
+            yield PairDocument(pair.name, video_id, *shown, _PAIR_QUESTION, options, labels, answer, prompt)
 
 
 DOCUMENTS: Mapping[str, type[HarnessDocument]] = {

@@ -87,7 +87,10 @@ def json_with_two_lists(
 def readme_text(title: str, paragraphs: Iterable[str], notes: Sequence[str]) -> str:
     """Return the README of an export: how to read it, the rules it follows, and notes about this one."""
     note_list = "## Notes\n\n" + "\n".join(f"- {note}" for note in notes) if notes else ""
-    last = f"Made by `vttdata export`; `sha256sum --check {CHECKSUMS}` checks the files."
+    last = (
+        f"Made by `vttdata export`; `sha256sum --check {CHECKSUMS}` checks the files. They are for programs: "
+        "no text is escaped for spreadsheets."
+    )
     return "\n\n".join(part for part in (f"# {title}", *paragraphs, note_list, last) if part) + "\n"
 
 

@@ -1,10 +1,9 @@
-"""Functions of a captioning task for lmms-eval; the exporter copies this file beside the task's YAML.
+"""Functions of a task for lmms-eval; the exporter copies this file beside the task's YAML as ``utils.py``.
 
-A document is a row of the exported table: `video_id`, `video`, `captions`. Scores are those of coco-caption over all
-documents (pycocoevalcap, which needs Java). The task can be loaded without pycocoevalcap.
+A document of captioning has `captions`, whose scores are those of coco-caption over all documents (pycocoevalcap, which
+needs Java). A document of a question or of a pair of texts has `options` with their `labels`, and `answer`, the index
+of the right one; answers are read as by other tasks of lmms-eval.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -19,13 +18,8 @@ _LINE_BREAKS = re.compile("[\n\r\v\f\u2028\u2029]+")
 
 
 def doc_to_visual(doc: dict[str, Any]) -> list[Any]:
-    """Return what is shown; see `load_shown`."""
-    return load_shown(doc, Path(__file__).parent)
-
-
-def load_shown(doc: dict[str, Any], export: Path) -> list[Any]:
     """Return what is shown of a document: the path of its video, pictures, or nothing; see `find_shown`."""
-    paths = find_shown(doc, export)
+    paths = find_shown(doc, Path(__file__).parent)
     if not is_pictures(paths):
         return list(paths)
     from PIL import Image
@@ -74,21 +68,89 @@ def find_video(doc: dict[str, Any], export: Path) -> str:
     raise FileNotFoundError(f"no video {doc['video_id']}.* in {folder}; set VTTDATA_VIDEOS to the folder of the videos")
 
 
-def doc_to_text(doc: dict[str, object], lmms_eval_specific_kwargs: dict[str, object] | None = None) -> str:  # noqa: ARG001
-    """Return the prompt, which is the same for all documents."""
+def caption_to_text(doc: dict[str, Any], lmms_eval_specific_kwargs: dict[str, Any] | None = None) -> str:  # noqa: ARG001
+    """Return the prompt, which is the same for all clips."""
     return str((lmms_eval_specific_kwargs or {}).get("prompt", "Describe the video in one sentence."))
 
 
-def doc_to_target(doc: dict[str, Any]) -> list[str]:
+def caption_to_target(doc: dict[str, Any]) -> list[str]:
     """Return the references."""
     return list(doc["captions"])
 
 
-def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
-    """Return, for each metric, the id, the references and the answer of a document."""
+def process_caption(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+    """Return, for each metric, the id, the references and the answer of a clip."""
     answer = results[0] if results else ""
     result = {"video_id": doc["video_id"], "references": list(doc["captions"]), "answer": answer}
     return dict.fromkeys(METRICS, result)
+
+
+def choice_to_text(doc: dict[str, Any], lmms_eval_specific_kwargs: dict[str, Any] | None = None) -> str:
+    """Return the question with its options, unless they are yes and no, between the prompts of the task."""
+    around = lmms_eval_specific_kwargs or {}
+    lines = [doc["question"], *([] if is_yes_no(doc) else option_lines(doc))]
+    return f"{around.get('pre_prompt', '')}{chr(10).join(lines)}{around.get('post_prompt', '')}"
+
+
+def choice_to_target(doc: dict[str, Any]) -> str:
+    """Return the label of the right option, or yes or no."""
+    return str(doc["options" if is_yes_no(doc) else "labels"][doc["answer"]])
+
+
+def option_lines(doc: dict[str, Any]) -> list[str]:
+    """Return each option after its label: ``A. text``, ``Option 1: text``."""
+    labelled = zip(doc["labels"], doc["options"], strict=True)
+    return [f"{label}{':' if ' ' in label else '.'} {option}" for label, option in labelled]
+
+
+def is_yes_no(doc: dict[str, Any]) -> bool:
+    """Return whether the options are yes and no."""
+    return sorted(option.lower() for option in doc["options"]) == ["no", "yes"]
+
+
+def read_choice(answer: str, doc: dict[str, Any]) -> int | None:
+    """Return the index of the option that an answer names, or None.
+
+    Of yes and no, the beginning decides, as in TempCompass. Otherwise an option's label, text or line is read, and then
+    the letter that `extract_mcq_answer` finds.
+    """
+    text = answer.strip()
+    if is_yes_no(doc):
+        starts = (index for index, option in enumerate(doc["options"]) if text.lower().startswith(option.lower()))
+        return next(starts, None)
+    for index, line in enumerate(option_lines(doc)):
+        label, option = doc["labels"][index], doc["options"][index]
+        if {text, text.rstrip(".")} & {label, label.rpartition(" ")[2], option, line}:
+            return index
+    from lmms_eval.tasks._task_utils.mcq_extract import extract_mcq_answer
+
+    letters = [label.rpartition(" ")[2] for label in doc["labels"]]
+    found = extract_mcq_answer(text, choices=letters)
+    return letters.index(found) if found in letters else None
+
+
+def process_choice(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
+    """Return, for the accuracy and for that of its type, the id of a document, its answer and its score."""
+    answer = results[0] if results else ""
+    is_right = read_choice(answer, doc) == doc["answer"]
+    result: dict[str, Any] = {"video_id": doc["video_id"], "free_text": answer, "score": float(is_right)}
+    if "foil_id" in doc:
+        result |= {"foil_id": doc["foil_id"], "preferred": "true" if is_right else "foil"}
+    else:
+        result["question_id"] = doc["question_id"]
+    dimension = doc.get("type")
+    names = ["accuracy", *([f"{metric_name(dimension)}_accuracy"] if dimension else [])]
+    return dict.fromkeys(names, result)
+
+
+def metric_name(dimension: str) -> str:
+    """Return the type of a question as a part of the name of a metric."""
+    return re.sub(r"\W+", "_", dimension).lower()
+
+
+def mean_score(results: list[dict[str, Any]]) -> float:
+    """Return the share of right answers, 0..1."""
+    return float(sum(result["score"] for result in results) / len(results))
 
 
 def bleu4(results: list[dict[str, object]]) -> float:
@@ -123,11 +185,11 @@ def _score(scorer: Any, results: list[dict[str, Any]]) -> list[float]:
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
     # The tokenizer reads one caption per line, so a line break inside a caption would shift all captions after it.
-    references = {
-        result["video_id"]: [{"caption": _LINE_BREAKS.sub(" ", text)} for text in result["references"]]
-        for result in results
-    }
-    answers = {result["video_id"]: [{"caption": _LINE_BREAKS.sub(" ", result["answer"])}] for result in results}
+    references, answers = {}, {}
+    for result in results:
+        texts = (_LINE_BREAKS.sub(" ", text) for text in result["references"])
+        references[result["video_id"]] = [{"caption": text} for text in texts]
+        answers[result["video_id"]] = [{"caption": _LINE_BREAKS.sub(" ", result["answer"])}]
     tokenizer = PTBTokenizer()
     score, _ = scorer.compute_score(tokenizer.tokenize(references), tokenizer.tokenize(answers))
     return [float(value) for value in score] if isinstance(score, list) else [float(score)]

@@ -139,7 +139,7 @@ class DatasetReader:
     """Dataset folder of our layout, opened for reading.
 
     Fields:
-        name, version, licence: as stated by its manifest and its README.
+        name, version, licence, citation: as stated by its manifest and its README; empty where there is no citation.
         configs: configuration -> split -> files.
         categories, classes: names of its labels.
 
@@ -154,6 +154,9 @@ class DatasetReader:
         self.folder = folder
         self.name, self.version = str(manifest.get("name")), str(manifest.get("version"))
         self.licence = str(front_matter.get("license_name") or front_matter.get("license") or "unknown")
+        facts = manifest.get("facts")
+        about = facts.get("metadata") if isinstance(facts, dict) else None
+        self.citation = str(about.get("citation") or "") if isinstance(about, dict) else ""
         self.configs: Mapping[str, Mapping[str, Sequence[Path]]] = layout.files
         self.categories, self.classes = layout.categories, layout.classes
         for config, splits in layout.files.items():

@@ -1,4 +1,4 @@
-"""Read the captions of a dataset folder through its Croissant file with mlcroissant."""
+"""Read the captions of a dataset folder through its Croissant file with mlcroissant, and what it warns of."""
 
 import json
 import sys
@@ -12,4 +12,5 @@ for record in dataset.records(sys.argv[2]):
     text = {name: value.decode() if isinstance(value, bytes) else value for name, value in row.items()}
     if text["author"] == "human":
         captions.setdefault(text["video_id"], []).append(text["caption"])
-print(json.dumps(captions))
+warnings = [str(warning) for warning in dataset.metadata.ctx.issues.warnings]
+print(json.dumps({"captions": captions, "warnings": warnings}))

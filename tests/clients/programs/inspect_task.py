@@ -1,12 +1,13 @@
 """Run ``inspect`` with the given options and a model ``dummy/model``, whose answers are those of `dummy_answers`.
 
-The mock model of inspect_ai counts tokens with a file that it downloads. Prints the log's file, the scores, the ids and
-targets of samples, and the videos that the model was shown.
+The mock model of inspect_ai counts tokens with a file that it downloads. With ``DUMMY_FORGETS``, the model answers
+nothing where it is asked again. Prints the scores, and the id, target, epoch and answer of each sample.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from dummy_answers import answer
@@ -20,17 +21,20 @@ def dummy():
     class Dummy(ModelAPI):
         async def generate(self, input, tools, tool_choice, config):  # noqa: A002 - its name there
             content = input[-1].content
-            shown.append([part.video for part in content if part.type == "video"])
+            videos = [part.video for part in content if part.type == "video"]
             prompt = next(part.text for part in content if part.type == "text")
-            return ModelOutput.from_content(model="dummy", content=answer(prompt, *shown[-1]))
+            is_forgotten = os.environ.get("DUMMY_FORGETS") and prompt in asked
+            asked.add(prompt)
+            text = "" if is_forgotten else answer(prompt, *videos)
+            return ModelOutput.from_content(model="dummy", content=text)
 
     return Dummy
 
 
-shown: list[list[str]] = []
+asked: set[str] = set()
 inspect_command(sys.argv[1:], standalone_mode=False)
 log = read_eval_log(list_eval_logs(sys.argv[sys.argv.index("--log-dir") + 1])[0])
 assert log.status == "success", log.error
 scores = {name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}
-samples = [(sample.id, sample.target) for sample in log.samples]
-print(json.dumps({"scores": scores, "targets": samples, "videos": shown}))
+samples = [(sample.id, sample.target, sample.epoch, sample.output.completion) for sample in log.samples]
+print(json.dumps({"scores": scores, "samples": samples}))

@@ -6,10 +6,22 @@ import math
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import Task
+import numpy as np
+from inspect_ai import Epochs, Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, ContentVideo
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    ScoreReducer,
+    Target,
+    mean_score,
+    metric,
+    score_reducer,
+    scorer,
+)
 from inspect_ai.solver import TaskState, generate
 
 from vttdata.evaluate.harness.scoring import find_exported_task, log_answer, score_logged
@@ -36,6 +48,7 @@ def make_task(folder: Path) -> Task:
         solver=generate(),
         scorer=vttdata_scorer(str(folder)),
         metrics=[vttdata_scores(str(folder))],
+        epochs=Epochs(1, vttdata_epochs()),
         name=task.name,
     )
 
@@ -57,14 +70,39 @@ def _sample(task: HarnessTask, document: JsonObject, shown: list[str]) -> Sample
     )
 
 
+@score_reducer  # type: ignore[untyped-decorator] # inspect_ai need not be installed
+def vttdata_epochs() -> ScoreReducer:
+    """Reduce the epochs of a sample to their mean, and keep the answer of each, of which the metrics are computed."""
+    mean = mean_score()
+
+    def reduce(scores: list[Score]) -> Score:
+        return mean(scores).model_copy(update={"metadata": {"epochs": [score.metadata for score in scores]}})
+
+    return reduce
+
+
 @metric  # type: ignore[untyped-decorator] # inspect_ai need not be installed
 def vttdata_scores(folder: str) -> Metric:
-    """Compute the scores that `vttdata evaluate` gives to the answers of all samples."""
+    """Compute the scores that `vttdata evaluate` gives to the answers of all samples.
+
+    Of several epochs it is the mean of their scores, and the variance between them is a score of its own.
+    """
     task, documents = load_exported_task(Path(folder)), _by_id(folder)
+    headline = find_exported_task(task).sample_column
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        logged = [each.score.metadata for each in scores]
-        return score_logged(task, [documents[row[task.documents.id_column]] for row in logged], logged)
+        answers = [(each.score.metadata or {}).get("epochs", [each.score.metadata]) for each in scores]
+        epochs = []
+        # While a run is under way, some samples have been answered less often than others.
+        for number in range(max(map(len, answers))):
+            logged = [each[number] for each in answers if len(each) > number]
+            asked = [documents[row[task.documents.id_column]] for row in logged]
+            epochs.append(score_logged(task, asked, logged))
+        common = [name for name in epochs[0] if all(name in epoch for epoch in epochs)]
+        means = {name: float(np.mean([epoch[name] for epoch in epochs])) for name in common}
+        if len(epochs) > 1 and headline in means:
+            means[f"{headline}-variance"] = float(np.var([epoch[headline] for epoch in epochs], ddof=1))
+        return means
 
     return compute
 

@@ -6,6 +6,7 @@ the clips. No metric is computed.
 
 from __future__ import annotations
 
+from vttdata.dataset.licences import find_licence_address
 from vttdata.errors import VttdataError
 from vttdata.export.files import json_with_two_lists, one_line
 from vttdata.export.format import ExportRequest, Format, Written
@@ -20,9 +21,9 @@ scores = COCOEvalCap(truth, truth.loadRes("{results}"))
 scores.evaluate()  # needs Java for the tokenizer, METEOR and SPICE
 ```"""
 RULES = (
-    "Image ids are the ids of the clips; annotation ids count from 1 in the order of the file. Clips without human "
-    "captions are left out. Line breaks in a caption are replaced by a space: the tokenizer reads one caption per "
-    "line, and a line break would shift all captions after it."
+    "Image ids are the ids of the clips, and `file_name` is the video in the dataset, where it has one; annotation ids "
+    "count from 1 in the order of the file. Clips without human captions are left out. Line breaks in a caption are "
+    "replaced by a space: the tokenizer reads one caption per line, and a line break would shift all captions after it."
 )
 
 
@@ -43,7 +44,7 @@ def write_references(request: ExportRequest) -> Written:
     dataset, config = request.dataset, request.clip_config
     head = {
         "info": {"description": dataset.name, "version": dataset.version},
-        "licenses": [{"id": 1, "name": dataset.licence, "url": ""}],
+        "licenses": [{"id": 1, "name": dataset.licence, "url": find_licence_address(dataset.licence) or ""}],
         "type": "captions",
     }
     broken_lines = 0
@@ -53,7 +54,8 @@ def write_references(request: ExportRequest) -> Written:
             for clip, references, repeated in dataset.references(config, split, request.folder, request.counts):
                 request.counts.left_out += not references and not repeated
                 if references:
-                    images.append({"id": clip["video_id"]})
+                    file = {} if clip["video"] is None else {"file_name": clip["video"]}
+                    images.append({"id": clip["video_id"], **file})
                 for reference in references:
                     text = one_line(reference.text)
                     broken_lines += text != reference.text

@@ -15,13 +15,15 @@ RULES = (
     "whose options have letters; its target is the letter of the right one. Scores are computed by vttdata, which "
     "must be installed beside inspect_ai, and are those of `vttdata evaluate`; an answer to a pair that names neither "
     "text counts as the foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in "
-    "`videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`."
+    "`videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`. With `--epochs` scores "
+    "are means over epochs, and the variance between epochs is a score too. Without the name of the task after `@`, "
+    "inspect_ai finds a file by a relative path only."
 )
 LIMITS = "models see none: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
 ```sh
 pip install inspect-ai vttdata
-VTTDATA_VIDEOS=$PWD/VIDEOS inspect eval FOLDER/task.py --model MODEL --log-dir logs
+VTTDATA_VIDEOS=$PWD/VIDEOS inspect eval FOLDER/task.py@{task} --model MODEL --log-dir logs
 vttdata evaluate {dataset} logs/*.eval {options}
 ```"""
 _TASK = '''\
@@ -50,7 +52,7 @@ def write_inspect_ai(request: ExportRequest) -> Written:
     write_documents(request, task)
     with text_file(request.folder / "task.py") as stream:
         stream.write(_TASK.format(name=task.name))
-    usage = _USAGE.format(dataset=task.dataset, options=task.evaluate_options)
+    usage = _USAGE.format(task=task.name, dataset=task.dataset, options=task.evaluate_options)
     return Written(usage)
 
 

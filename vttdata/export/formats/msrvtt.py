@@ -16,7 +16,8 @@ RULES = (
     "`videos` are in the order of the dataset, with `id` their position in it from 0; `sentences` follow clip by clip, "
     "by ascending `sen_id`. `validation` is called `validate`, as in MSR-VTT. `category` is the number of the label, "
     "and is missing where there is none; `category.txt` has the names. Where no address is known, `url` is the id of "
-    "the source video."
+    "the source video. The names of the two files of MSR-VTT's release are only for the clips of that "
+    "release; those of any other dataset, or of a part of it, are in `videodatainfo.json`."
 )
 _USAGE = """\
 ```python
@@ -25,18 +26,20 @@ import json
 data = json.load(open("{name}"))
 captions = [(sentence["video_id"], sentence["caption"]) for sentence in data["sentences"]]
 ```"""
-_OFFICIAL_FILES = ("train_val_videodatainfo.json", "test_videodatainfo.json")
+# Numbers of the clips in the files of the release: 6,513 for training, 497 for validation, 2,990 tests (readme.txt).
+_OFFICIAL_FILES = {"train_val_videodatainfo.json": range(7_010), "test_videodatainfo.json": range(7_010, 10_000)}
 _SINGLE_FILE = "videodatainfo.json"
 
 
 def write_msrvtt(request: ExportRequest) -> Written:
-    """Write the two files of MSR-VTT's release, or a single file unless there are a test split and others."""
-    splits = request.splits()
-    tests = [split for split in splits if split == "test"]
-    others = [split for split in splits if split != "test"]
-    files = dict(zip(_OFFICIAL_FILES, (others, tests), strict=True)) if tests and others else {_SINGLE_FILE: splits}
+    """Write the two files of MSR-VTT's release if the clips are those of the release, else a single file."""
+    dataset, config, splits = request.dataset, request.clip_config, request.splits()
+    parts = [[split for split in splits if split != "test"], [split for split in splits if split == "test"]]
+    ids = [{row["video_id"] for split in part for row in dataset.rows(config, split, ["video_id"])} for part in parts]
+    is_release = ids == [{f"video{number}" for number in numbers} for numbers in _OFFICIAL_FILES.values()]
+    files = dict(zip(_OFFICIAL_FILES, parts, strict=True)) if is_release else {_SINGLE_FILE: splits}
     for name, splits_of_file in files.items():
-        write_videodatainfo(request, request.folder / name, request.clip_config, splits_of_file)
+        write_videodatainfo(request, request.folder / name, config, splits_of_file)
     if request.dataset.categories:
         with text_file(request.folder / "category.txt") as stream:
             for number, name in enumerate(request.dataset.categories):

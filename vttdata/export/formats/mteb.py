@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,13 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vttdata.dataset.front_matter import dump_front_matter
+from vttdata.dataset.licences import find_licence_address
 from vttdata.dataset.shards import SplitFiles, write_split
 from vttdata.errors import VttdataError
 from vttdata.export.documents import QuestionDocument, choose_task, read_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.reader import CaptionCounts, ClipReferences, Reference
-from vttdata.json_types import Row
+from vttdata.json_types import JsonObject, Row
 
 RULES = (
     "The corpus is the clips of a split with a human caption. Each has one query, its caption with the lowest "
@@ -40,7 +41,7 @@ RULES = (
 _USAGE = """\
 ```sh
 pip install 'mteb[audio,image,video]>=2.26'
-python FOLDER/task.py MODEL --videos VIDEOS --out scores  # such as mteb/baseline-random-encoder; both directions
+python FOLDER/task.py MODEL --videos VIDEOS --out scores  # MODEL of the registry of MTEB; both directions
 vttdata evaluate {name} scores/t2v.run{options}
 ```
 
@@ -48,7 +49,7 @@ vttdata evaluate {name} scores/t2v.run{options}
 import mteb
 from task import load_tasks  # a model of your own; with FOLDER in sys.path
 
-results = mteb.evaluate(model, load_tasks(videos))
+results = mteb.evaluate(model, load_tasks())  # VTTDATA_VIDEOS names the folder of videos
 ```
 
 ```python
@@ -62,12 +63,30 @@ corpus = corpus.map(lambda row: {{"video": f"VIDEOS/{{row['video']}}"}}).cast_co
 _QUESTIONS_USAGE = """\
 ```sh
 pip install 'mteb[audio,image,video]>=2.26'
-python FOLDER/task.py MODEL --videos VIDEOS --out scores  # such as mteb/baseline-random-encoder
+python FOLDER/task.py MODEL --videos VIDEOS --out scores  # MODEL of the registry of MTEB
 vttdata evaluate {name} scores/answers.jsonl {options}
 ```"""
 _CORPUS = {"id": "string", "video": "string"}
 _QUERIES = {"id": "string", "text": "string"}
 _QRELS = {"query-id": "string", "corpus-id": "string", "score": "int64"}
+_PROMPTS = {
+    "t2v": "Find the video that a caption matches.",
+    "v2t": "Find the caption that a video matches.",
+}
+# Identifiers of licences that MTEB's metadata takes; others are named by their address.
+_LICENCES = (
+    "apache-2.0",
+    "bsd-3-clause",
+    "cc-by-4.0",
+    "cc-by-nc-4.0",
+    "cc-by-nc-nd-4.0",
+    "cc-by-nc-sa-4.0",
+    "cc-by-sa-4.0",
+    "cc0-1.0",
+    "gpl-3.0",
+    "mit",
+    "odc-by",
+)
 _TASK = Path(__file__).parents[1] / "mteb_task.py"
 _CONFIGS = {"corpus": _CORPUS, "queries": _QUERIES, "qrels": _QRELS}
 _QUESTION_CONFIGS = {"corpus": _QUERIES, "queries": {**_QUERIES, "video": "string"}, "qrels": _QRELS}
@@ -96,12 +115,38 @@ class _Tables:
         self.written[name].append(written)
         return written
 
-    def write_task(self, config: str, facts: Mapping[str, object]) -> str:
-        """Write ``task.json`` and ``task.py``, and return the front matter of the export."""
+    def write_task(self, config: str, description: str, splits: Sequence[str], kinds: Mapping[str, JsonObject]) -> str:
+        """Write ``task.json`` and ``task.py``, and return the front matter of the export.
+
+        `kinds` are categories of MTEB and what the metadata says of each apart.
+        """
         dataset, folder = self.request.dataset, self.request.folder
         name = dataset.name.rpartition("/")[2] + ("" if config in ("clips", "questions") else f" {config}")
-        parts = re.split(r"\W+|_", name, flags=re.ASCII)
-        task = {"name": "".join(part[:1].upper() + part[1:] for part in parts), "version": dataset.version, **facts}
+        parts = ["vttdata", *re.split(r"\W+|_", name, flags=re.ASCII)]
+        called = "".join(part[:1].upper() + part[1:] for part in parts)
+        citation = dataset.citation.strip()
+        year = re.search(r"\byear\s*=\s*\W*(\d{4})", citation)
+        address = find_licence_address(dataset.licence)
+        splits_of_clips = dataset.splits("clips") if "clips" in dataset.configs else []
+        has_links = any(row["url"] for each in splits_of_clips for row in dataset.rows("clips", each, ["url"]))
+        common = {
+            "description": description,
+            "reference": f"https://huggingface.co/datasets/{dataset.name}",
+            "dataset": {"path": f"{dataset.name}-mteb", "revision": dataset.version},
+            "eval_splits": list(splits),
+            "eval_langs": ["eng-Latn"],
+            # Of the paper where there is one, as in other tasks of MTEB.
+            "date": [f"{year[1]}-01-01", f"{year[1]}-12-31"] if year else None,
+            "domains": ["Web"] if has_links else [],
+            "license": dataset.licence if dataset.licence in _LICENCES else address or "not specified",
+            "annotations_creators": "human-annotated",
+            "dialect": [],
+            "sample_creation": "found",
+            "bibtex_citation": citation,
+        }
+        task = {kind: {"name": f"{called}{facts['suffix']}"} | common | facts for kind, facts in kinds.items()}
+        for facts in task.values():
+            del facts["suffix"]
         with text_file(folder / "task.json") as stream:
             stream.write(json.dumps(task, indent=1) + "\n")
         with text_file(folder / "task.py") as stream:
@@ -161,7 +206,19 @@ def write_mteb(request: ExportRequest) -> Written:
         notes.append(f"{split}: {len(texts):,} queries; {shared:,} of them are the query of another clip as well.")
         notes += [f"{split}: clips without a human caption, which are left out: {left_out:,}."] if left_out else []
     description = f"Retrieval between videos and their captions in {dataset.name} {dataset.version} ({config})."
-    front_matter = tables.write_task(config, {"description": description, "splits": request.splits()})
+    kinds = {
+        direction: {
+            "suffix": f"{direction.upper()}Retrieval",
+            "type": "Any2AnyRetrieval",
+            "category": direction,
+            "modalities": ["text", "video"] if direction == "t2v" else ["video", "text"],
+            "main_score": "ndcg_at_10",
+            "task_subtypes": ["Caption Pairing"],
+            "prompt": {"query": prompt},
+        }
+        for direction, prompt in _PROMPTS.items()
+    }
+    front_matter = tables.write_task(config, description, request.splits(), kinds)
     options = f" --split {split}" + (f" --config {config}" if config != "clips" else "")
     return Written(_USAGE.format(name=dataset.name, split=split, options=options), notes, front_matter)
 
@@ -179,8 +236,15 @@ def _write_questions(request: ExportRequest) -> Written:
     tables.write("queries", task.split, asked)
     tables.write("qrels", task.split, answers)
     description = f"Questions about the videos of {task.dataset} {task.version} ({task.config})."
-    facts = {"description": description, "splits": [task.split], "kind": "questions"}
-    front_matter = tables.write_task(task.config, facts)
+    facts = {
+        "suffix": "VideoCentricQA",
+        "type": "VideoCentricQA",
+        "category": "vt2t",
+        "modalities": ["video", "text"],
+        "main_score": "accuracy",
+        "task_subtypes": ["Question answering"],
+    }
+    front_matter = tables.write_task(task.config, description, [task.split], {"vt2t": facts})
     usage = _QUESTIONS_USAGE.format(name=task.dataset, options=task.evaluate_options)
     return Written(usage, [f"{task.split}: {len(documents):,} questions."], front_matter)
 

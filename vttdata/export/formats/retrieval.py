@@ -1,16 +1,14 @@
-"""Lists, JSON and videos in the layout of MSR-VTT, for CLIP4Clip, X-Pool and their descendants.
+"""Lists, JSON and videos as CLIP4Clip, X-Pool and their descendants read them.
 
-Such code expects the file names of MSR-VTT whatever the data: CLIP4Clip's manual and X-Pool's source have
-``MSRVTT_data.json``, ``MSRVTT_train.9k.csv``, ``MSRVTT_train.7k.csv`` and ``MSRVTT_JSFUSION_test.csv``. It reads with
-pandas: the column ``video_id`` of a training list, ``video_id`` and ``sentence`` of a test list, and all sentences of a
-training clip from the JSON.
+Such code reads with pandas: the column ``video_id`` of a training list, ``video_id`` and ``sentence`` of a test list;
+and all sentences of a training clip from a JSON file in the form of MSR-VTT. Files have none of the names of MSR-VTT's
+protocols, such as ``MSRVTT_train.9k.csv``, since these say which clips and sentences are in them.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,39 +18,47 @@ from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.formats.msrvtt import write_videodatainfo
 from vttdata.export.formats.webdataset import EmbeddedVideos, shipped_video
 from vttdata.export.reader import CaptionCounts, ClipReferences
-from vttdata.files.csv_safety import escape_formula
 from vttdata.files.output_file import link_file
 
 RULES = (
     "The query of a clip is its caption with the lowest `sen_id`; where a protocol was published with its own list of "
-    "sentences, as MSR-VTT's 1k-A was, scores on these queries are not comparable with scores on that list. `train` "
-    "lists have only ids, since training uses all captions of the JSON; the other lists have a query for each clip. "
-    "Clips without a human caption are in no list. A query or id that a spreadsheet would run as a formula has a ' "
-    "before it; ids of letters, digits, - and _ stay as they are. `MSRVTT_train.9k.csv` and `MSRVTT_JSFUSION_test.csv` "
-    "are the lists of the protocol `1k-A` where there is one, else those of `clips` (or of the protocol that was asked "
-    "for), and `MSRVTT_train.7k.csv` is that of `7k`. `MSRVTT_Videos` has the clips' files as `<video_id>.mp4`, the "
-    "only name beside `.webm` that such code looks for."
+    "sentences, as MSR-VTT's 1k-A was, scores on these queries are not comparable with scores on that list. Lists are "
+    "called `<split>.csv`, those of a protocol `<protocol>.<split>.csv`. `train` lists have only ids, since training "
+    "uses all captions of `data.json`; the other lists have a query for each clip. Clips without a human caption are "
+    "in no list. `videos` has the clips' files as `<video_id>.mp4`, the only name beside `.webm` that such code looks "
+    "for."
 )
-_USAGE = """\
+_PROGRAMS = """\
+With FOLDER for the absolute path of this folder, in a checkout of https://github.com/ArrowLuo/CLIP4Clip:
+
 ```sh
-python main_task_retrieval.py --datatype msrvtt --data_path FOLDER/MSRVTT_data.json \
-  --train_csv FOLDER/MSRVTT_train.9k.csv --val_csv FOLDER/MSRVTT_JSFUSION_test.csv \
-  --features_path FOLDER/MSRVTT_Videos --do_train --expand_msrvtt_sentences ...    # CLIP4Clip
-ln -s FOLDER data/MSRVTT && python train.py --videos_dir data/MSRVTT/MSRVTT_Videos --msrvtt_train_file 9k ...  # X-Pool
+python -m torch.distributed.launch --nproc_per_node=1 main_task_retrieval.py --do_train --datatype msrvtt \
+  --data_path FOLDER/data.json --train_csv FOLDER/{train} --val_csv FOLDER/{test} --features_path FOLDER/videos \
+  --expand_msrvtt_sentences --output_dir outputs
 ```
 
+In a checkout of https://github.com/layer6ai-labs/xpool, whose paths of lists are in its code:
+
+```sh
+sed -i.bak -e 's#data/MSRVTT/MSRVTT_data.json#FOLDER/data.json#' \
+  -e 's#data/MSRVTT/MSRVTT_train.9k.csv#FOLDER/{train}#' \
+  -e 's#data/MSRVTT/MSRVTT_JSFUSION_test.csv#FOLDER/{test}#' datasets/msrvtt_dataset.py
+python train.py --exp_name NAME --dataset_name MSRVTT --msrvtt_train_file 9k --videos_dir FOLDER/videos
+```
+
+"""
+_USAGE = """\
 ```python
 import json
 import pandas
 
-data = json.load(open("MSRVTT_data.json"))  # "videos" and "sentences", all splits
+data = json.load(open("data.json"))  # "videos" and "sentences", all splits
 listed = pandas.read_csv("{name}")
 ids = listed["video_id"].values{queries}
 ```"""
 _USAGE_OF_QUERIES = '\nqueries = listed["sentence"].values'
-_DATA_FILE = "MSRVTT_data.json"
-_VIDEOS = "MSRVTT_Videos"
-_PLAIN_ID = re.compile(r"[\w-]+", re.ASCII)
+_DATA_FILE = "data.json"
+_VIDEOS = "videos"
 # Texts that pandas reads as missing values by default (documentation of `read_csv`, `na_values`).
 _PANDAS_MISSING = {
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -73,31 +79,29 @@ def write_retrieval(request: ExportRequest) -> Written:
     if not any(request.split in (None, split) for config in configs for split in dataset.splits(config)):
         dataset.splits(configs[0], request.split)
     notes: list[str] = []
-    usage: list[tuple[str, str]] = []
-    for config in configs:
-        for split in dataset.splits(config):
-            if request.split not in (None, split):
-                continue
-            name = _list_name(config, split)
-            clips = dataset.references(config, split, folder, CaptionCounts())
-            notes += write_list(folder / name, clips, queries=split != "train")
-            usage.append((name, "" if split == "train" else _USAGE_OF_QUERIES))
-    names = {name for name, _ in usage}
-    standard = request.config or ("1k-A" if "1k-A" in dataset.configs else "clips")
-    for config, split, expected in (
-        (standard, "train", "MSRVTT_train.9k.csv"),
-        (standard, "test", "MSRVTT_JSFUSION_test.csv"),
-        ("7k", "train", "MSRVTT_train.7k.csv"),
-    ):
-        if (name := _list_name(config, split)) in names:
-            shutil.copyfile(folder / name, folder / expected)
+    lists = [
+        (config, split) for config in configs for split in dataset.splits(config) if request.split in (None, split)
+    ]
+    for config, split in lists:
+        clips = dataset.references(config, split, folder, CaptionCounts())
+        notes += write_list(folder / _list_name(config, split), clips, queries=split != "train")
     notes += _add_videos(request)
-    name, queries = next((entry for entry in usage if entry[1]), usage[0])
-    return Written(_USAGE.format(name=name, queries=queries), notes)
+    # The lists that the README shows are those of one configuration.
+    config, only = lists[0]
+    tests = [split for of, split in lists if of == config and split != "train"]
+    test = "test" if "test" in tests else next(iter(tests), None)
+    queries = _USAGE_OF_QUERIES if test else ""
+    usage = _USAGE.format(name=_list_name(config, test or only), queries=queries)
+    if test and (config, "train") in lists:
+        names = {"train": _list_name(config, "train"), "test": _list_name(config, test)}
+        usage = _PROGRAMS.format(**names) + usage
+    else:
+        notes.append("CLIP4Clip and X-Pool need a list for training and one for testing.")
+    return Written(usage, notes)
 
 
 def _list_name(config: str, split: str) -> str:
-    return f"MSRVTT_{split}.csv" if config == "clips" else f"MSRVTT_{config}.{split}.csv"
+    return f"{split}.csv" if config == "clips" else f"{config}.{split}.csv"
 
 
 def _add_videos(request: ExportRequest) -> list[str]:
@@ -129,8 +133,9 @@ def _add_videos(request: ExportRequest) -> list[str]:
                     link_file(path, folder / f"{clip['video_id']}{ending}")
             else:
                 continue
-            other += ending not in (".mp4", ".webm")
-    return [f"Videos that are neither .mp4 nor .webm, which CLIP4Clip does not find: {other:,}."] if other else []
+            other += ending != ".mp4"
+    note = "Videos that are not .mp4, which X-Pool does not find, and CLIP4Clip only as .webm"
+    return [f"{note}: {other:,}."] if other else []
 
 
 def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) -> list[str]:
@@ -139,7 +144,7 @@ def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) ->
     Raises:
         VttdataError: if no clip has a human caption.
     """
-    listed = left_out = missing_ids = numeric_ids = missing_queries = escaped = 0
+    listed = left_out = missing_ids = numeric_ids = missing_queries = 0
     with text_file(path) as stream:
         rows = csv.writer(stream, quoting=csv.QUOTE_ALL if queries else csv.QUOTE_MINIMAL, lineterminator="\n")
         rows.writerow(["key", "vid_key", "video_id", "sentence"] if queries else ["video_id"])
@@ -148,11 +153,7 @@ def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) ->
                 left_out += not repeated
                 continue
             video_id, query = clip["video_id"], references[0].text
-            # Files are named by ids such as -uwY3sjqYX0, which run nothing.
-            safe_id = video_id if _PLAIN_ID.fullmatch(video_id) else escape_formula(video_id)
-            safe_query = escape_formula(query)
-            rows.writerow([f"ret{listed}", safe_id, safe_id, safe_query] if queries else [safe_id])
-            escaped += safe_id != video_id or (queries and safe_query != query)
+            rows.writerow([f"ret{listed}", video_id, video_id, query] if queries else [video_id])
             listed += 1
             missing_ids += video_id in _PANDAS_MISSING
             numeric_ids += _PANDAS_NUMBER.fullmatch(video_id) is not None
@@ -166,7 +167,6 @@ def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) ->
         f"pandas reads ids as numbers or as missing values{advice}": numeric_ids == listed or missing_ids,
         "queries that pandas reads as missing values; read the list with keep_default_na=False: "
         f"{missing_queries:,}": missing_queries,
-        f"rows with a ' before an id or a query that a spreadsheet would run as a formula: {escaped:,}": escaped,
     }
     return [f"{path.name}: {note}." for note, applies in notes.items() if applies]
 

@@ -11,18 +11,16 @@ import csv
 from vttdata.export.documents import choose_task, write_documents
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
-from vttdata.files.csv_safety import escape_formula
 from vttdata.text.questions import letters
 
 RULES = (
     "The TSV has a row for each clip, question or pair, with the columns of VLMEvalKit: `index`, `video` (the id of "
-    "the clip), `question` (the prompt), `A` to `J` or the last option, and `answer` (a letter). Cells that a "
-    "spreadsheet would run begin with `'`. Options and texts are read from `documents.jsonl`, since VLMEvalKit reads a "
-    "cell such as `None` as missing. Each prompt comes with the video, or with its frames for models that take "
-    "pictures. Scores are computed by vttdata, which must be installed beside VLMEvalKit, and are those of `vttdata "
-    "evaluate`; an answer to a pair that names neither text counts as the foil. Videos are searched in the folder "
-    "named by the variable `VTTDATA_VIDEOS`, or in `videos` beside `run.py`, under their file names in the dataset or "
-    "as `<video_id>.mp4`."
+    "the clip), `question` (the prompt), `A` to `J` or the last option, and `answer` (a letter). Options and texts are "
+    "read from `documents.jsonl`, since VLMEvalKit reads a cell such as `None` as missing. Each prompt comes with the "
+    "video, or with its frames for models that take pictures. Scores are computed by vttdata, which must be installed "
+    "beside VLMEvalKit, and are those of `vttdata evaluate`; an answer to a pair that names neither text counts as the "
+    "foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in `videos` beside `run.py`, "
+    "under their file names in the dataset or as `<video_id>.mp4`."
 )
 _LEAST_COLUMNS = 10
 LIMITS = "models see none: VLMEvalKit stops before the first row unless VTTDATA_VIDEOS names a folder"
@@ -61,8 +59,7 @@ def write_vlmevalkit(request: ExportRequest) -> Written:
         rows.writerow(["index", "id", "video", "question", *columns, "answer"])
         for index, document in enumerate(documents):
             cells = [*document.shown_options, *[""] * (len(columns) - len(document.shown_options))]
-            texts = [document.name, document.video_id, document.prompt, *cells, document.target]
-            rows.writerow([index, *(escape_formula(text) for text in texts)])
+            rows.writerow([index, document.name, document.video_id, document.prompt, *cells, document.target])
     with text_file(request.folder / "run.py") as stream:
         stream.write(_RUN)
     usage = _USAGE.format(dataset=task.dataset, task=task.name, options=task.evaluate_options)
