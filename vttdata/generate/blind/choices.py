@@ -1,9 +1,9 @@
-"""ChoiceSet between texts, as blind attackers see them: what is tried has no answers, and what is learned from has.
+"""Choices between texts, as blind attackers see them: what is tried has no answers, and what is learned from has.
 
 A pair of a true and a false text is a choice between two options in an order that says nothing; a multiple-choice
-question is a choice between its options. `ChoiceSet` have no answers. `Examples` are choices of other videos with their
-answers, and what an attacker has learned from them is a function of `ChoiceSet`, so that no answer of what is tried can
-reach what is learned.
+question is a choice between its options. A `ChoiceSet` has no answers. `Examples` are choices of other videos with
+their answers, and what an attacker has learned from them is a function of a `ChoiceSet`, so that no answer of what is
+tried can reach what is learned.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TextPair:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """VideoCorpus about one video of which one is right; which one is not said.
+    """Texts about one video of which one is right; which one is not said.
 
     Fields:
         options: the texts, two or more.

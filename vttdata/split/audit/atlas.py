@@ -148,7 +148,8 @@ class Atlas(Result):
             if self.of is None or own.set_name in named
         ]
         yield Section("Sets", [f"Compared on {self.date}."], table=ResultTable(columns, rows))
-        yield self._matrix()
+        if not self.ok:
+            yield self._matrix()
         yield self._list_overlaps("Shared sources, pair by pair", sharing)
         texts = sorted((own for own in self.overlaps if own.texts), key=lambda own: -own.texts)
         yield self._list_overlaps(f"Most shared captions and questions, first {_MAX_ROWS}", texts[:_MAX_ROWS])
@@ -161,25 +162,15 @@ class Atlas(Result):
         yield Section("", ["No tested split shares a source with training of another set." if self.ok else verdict])
 
     def _matrix(self) -> Section:
-        leaks = {(own.a, own.b): own for own in self.leaks}
-        tested, trained = (list(dict.fromkeys(pair[side] for pair in leaks)) for side in (0, 1))
-        order = {own: number for number, own in enumerate(self.splits)}
-        trained.sort(key=order.__getitem__)
-        if not leaks:
-            return Section(
-                "Protocols that are affected", ["No tested split shares a source with training of another set."]
-            )
-        rows = [
-            [str(a), *(_share(leaks[a, b].sources, a) if (a, b) in leaks else "" for b in trained)]
-            for a in sorted(tested, key=order.__getitem__)
-        ]
-        sentences = [
+        leaks = {(own.a, own.b): own.sources for own in self.leaks}
+        tested, trained = ([own for own in self.splits if own in {pair[side] for pair in leaks}] for side in (0, 1))
+        rows = [[str(a), *(_share(leaks[a, b], a) if (a, b) in leaks else "" for b in trained)] for a in tested]
+        sentence = (
             "Sources of a split that is tested (rows) that a split that is trained on (columns) has as well. A model "
             "that was trained so may remember them; `vttdata evaluate --train-split` gives its scores apart."
-        ]
-        return Section(
-            "Protocols that are affected", sentences, table=ResultTable(("tested", *map(str, trained)), rows)
         )
+        table = ResultTable(("tested", *map(str, trained)), rows)
+        return Section("Protocols that are affected", [sentence], table=table)
 
     def _list_overlaps(self, title: str, overlaps: Sequence[Overlap]) -> Section:
         columns = ("split", "other split", "sources", "of the other", "seconds", "near-duplicates", "texts")
