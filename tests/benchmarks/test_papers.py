@@ -47,7 +47,7 @@ def test_verdicts_follow_from_figures_sets_and_material() -> None:
     assert Claim("1", "x", holds={"2016": True, "2017": False}).verdict == "differs (1 of 2 agree)"
     assert Claim("1", "x", ("20",), (22,), material="others").verdict == "not comparable (0 of 1 agree)"
     assert Claim("1", "x", here="words", material="others").verdict == "not comparable"
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="zip"):
         _ = Claim("1", "x", ("20", "30"), (22,)).verdict
 
 
@@ -60,7 +60,7 @@ def test_exhibit_has_a_row_or_a_reason() -> None:
         ("Table 10", "more", "above: 1 not done"),
     ]
     for wrong in ({"Table 2": ("none", "")}, {"Table 1": ("both", "a reason")}):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="Table"):
             list(exhibit_rows(wrong, claims))
 
 
@@ -76,7 +76,7 @@ def test_written_page_has_every_table_and_figure_of_the_papers() -> None:
 
 
 def drawn_scores(assessors: int, *, skill: float) -> list[CaptionScore]:
-    """Return captions of two systems and of people, each judged by one assessor with a mean and deviation of its own."""
+    """Return captions of two systems and of people, each judged by one assessor on a line of its own."""
     draw = np.random.default_rng(3)
     scores = []
     for number in range(assessors):
@@ -181,7 +181,9 @@ def test_lin_similarity_follows_hypernyms(tmp_path: Path) -> None:
     # dog and puppy are canines, canine and ball are things.
     tmp_path.joinpath("index.noun").write_text(
         "  licence\n"
-        + "".join(f"{word} n 1 1 @ 1 0 {sense}  \n" for word, sense in zip(["dog", "puppy", "ball"], "345"))
+        + "".join(
+            f"{word} n 1 1 @ 1 0 {sense}  \n" for word, sense in zip(["dog", "puppy", "ball"], "345", strict=True)
+        )
     )
     parents = {"1": "", "2": "@ 1 n 0000", "3": "@ 2 n 0000", "4": "@ 2 n 0000", "5": "@ 1 n 0000"}
     tmp_path.joinpath("data.noun").write_text(
