@@ -31,11 +31,11 @@ STAND_IN, STAND_IN_DIMENSIONS = 0, 200
 LEAST = 5
 """Occurrences of a word in training captions from which on it has similarities (section 3.5.3)."""
 MATCH = 0.5
-SIGNS = 2_000
+SIGNS = 1_000
 """Random projections of sequences of each length."""
-LANDMARKS, SEED = 1_000, 0
+LANDMARKS, SEED = 600, 0
 REGULARISATIONS = (0.1, 0.5, 1.0, 5.0)
-DIMENSIONS = (25, 50, 100, 200, 400, 800)
+DIMENSIONS = (25, 50, 100, 200, 300, 400)
 SETTINGS_A_MEASURE, CUTOFFS = 5, (1, 5, 10)
 ROUNDS_OF_ALIGNMENT = 5
 

@@ -137,8 +137,8 @@ def test_scores_are_moved_to_the_next_video_of_the_same_system() -> None:
 
 TEXTS = [
     ["a man rides a bike", "a biker jumps a ramp"],
-    ["a dog runs on grass", "a puppy runs across the grass"],
-    ["a dog catches a ball", "a puppy catches a red ball"],
+    ["a dog runs on grass", "a puppy runs across the grass", "a dog is running"],
+    ["a dog catches a ball", "a puppy catches a red ball", "a dog plays"],
     ["a girl swims in a pool", "a child swims in water"],
 ]
 
