@@ -11,6 +11,7 @@ from benchmarks.papers.word_metrics import williams_p
 from vttdata.annotations.trecvid.judgments import human_letter
 from vttdata.generate.degrade.degrade import video_count
 from vttdata.people import replication, significance, system_scores
+from vttdata.people.tasks.caption import CaptionTask, CaptionTaskSettings
 
 TITLE = "Direct Assessment of video captions: Graham, Awad, Smeaton, PLOS ONE 2018"
 NO_STS = "the similarity service of UMBC that the paper asked is not there any more"
@@ -57,6 +58,21 @@ def claims(lab: Laboratory) -> Iterator[Claim]:
     cost = float(lab.run(*plan).split()[-1])
     yield Claim(
         "Results", "cost of five systems, in dollars", ("110",), (cost,), here="93 HITs", command=lab.shown(*plan)
+    )
+    with_facets, without = (CaptionTask(CaptionTaskSettings(facets=on)).instructions() for on in (True, False))
+    facets = [line.partition(":")[0] for line in with_facets[1:] if line not in without and line[0] == "W"]
+    yield Claim(
+        "Data and system task",
+        "captions say who, what, where and when in one sentence",
+        holds={"task": facets == ["Who", "What", "Where", "When"]},
+        here=f"workers are asked for {', '.join(facets).lower()}",
+        command="`vttdata people make caption --set facets=true`",
+    )
+    yield Claim(
+        "Results",
+        "workers, those who pass quality control, and % of these who repeat their scores",
+        ("90", "72", "100"),
+        here="scores of degraded captions and of repeats are not published",
     )
     yield from rankings(lab)
     people = {score.system for scores in lab.campaigns.values() for score in scores if human_letter(score.system)}
