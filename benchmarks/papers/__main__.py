@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--encoder", type=Path, help="folder of an encoder that is fine-tuned as BERTHA was")
     parser.add_argument("--wordnet", type=Path, help="folder with index.noun and data.noun of WordNet 3.0")
     parser.add_argument("--features", type=Path, help="features of Flickr8k's images, a file of EMScore's form")
+    parser.add_argument("--processes", type=int, default=1, help="processes that fit the ranking paper's models")
     options = vars(parser.parse_args())
     only = options.pop("only")
     lab = Laboratory(options.pop("shared"), options.pop("work"), **options)

@@ -209,7 +209,7 @@ def rank_models(lab: Laboratory) -> dict[str, Any]:
         relevant["search"][number[caption.partition("#")[0]]].add(number[image])
     scores: dict[str, dict[str, Any]] = {}
     best: dict[str, ranking_models.Floats] = {}
-    for name, ranked in ranking_models.models(data, lab.wordnet):
+    for name, ranked in ranking_models.models(data, lab.wordnet, lab.processes):
         scores[name] = {}
         for task in TASKS:
             of = ranking_models.score(getattr(ranked, task), relevant[task])

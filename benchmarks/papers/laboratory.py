@@ -34,6 +34,7 @@ class Laboratory:
         encoder: folder of the encoder that is fine-tuned as BERTHA was.
         wordnet: folder with WordNet 3.0's ``index.noun`` and ``data.noun``.
         features: file of features of Flickr8k's images.
+        processes: number of those that fit the models of the ranking paper.
     """
 
     def __init__(
@@ -46,10 +47,11 @@ class Laboratory:
         encoder: Path | None = None,
         wordnet: Path | None = None,
         features: Path | None = None,
+        processes: int = 1,
     ) -> None:
         self.shared, self.work, self.renew = shared.resolve(), work.resolve(), frozenset(renew)
         self.annotations = trecvid.resolve() if trecvid else self.shared / "data/trecvid-vtt"
-        self.encoder, self.wordnet, self.features = encoder, wordnet, features
+        self.encoder, self.wordnet, self.features, self.processes = encoder, wordnet, features, processes
         self._printed: dict[tuple[str, ...], str] = {}
 
     def run(self, *arguments: str) -> str:
@@ -131,8 +133,14 @@ class Laboratory:
     @cached_property
     def agreement(self) -> dict[str, dict[str, Any]]:
         """Metrics of words against people by set; those of Java programs where they are kept, as `measured` says."""
-        cache = self.work / ".metrics"
-        found: dict[str, dict[str, Any]] = {name: {**measure(t, METRICS, cache)} for name, t in self.tables.items()}
+        cache, folder = self.work / ".metrics", self.work / "agreement"
+        folder.mkdir(parents=True, exist_ok=True)
+        found: dict[str, dict[str, Any]] = {}
+        for name, table in self.tables.items():
+            file = folder / f"{name}.json"
+            if not file.exists():
+                file.write_text(json.dumps(measure(table, METRICS, cache)), encoding="utf-8")
+            found[name] = json.loads(file.read_text(encoding="utf-8"))
         for metric, program in JAVA_METRICS.items():
             for name, table in self.tables.items():
                 kept = self.keep(

@@ -12,8 +12,9 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -428,20 +429,28 @@ def randomisation_p(first: Floats, second: Floats, samples: int = 100_000) -> fl
     return above / samples
 
 
-def models(data: Flickr8k, wordnet: Path | None) -> Iterator[tuple[str, Ranked]]:
+def models(data: Flickr8k, wordnet: Path | None, processes: int) -> Iterator[tuple[str, Ranked]]:
     """Yield the name and the rankings of each model; the best one of the paper, Tri5Sem, is the first."""
     alignment, captions = aligned(data), distributional(data)
     both = np.maximum(alignment, captions)
-    yield "Tri5Sem", correlate(data, trigrams(data, both, idf=True))
-    yield "NN", neighbours(data)
-    yield "BoW1", correlate(data, bags(data, first_only=True))
-    yield "BoW5", correlate(data, bags(data))
-    yield "Tri5", correlate(data, trigrams(data))
-    yield "Tri5+IDF", correlate(data, trigrams(data, idf=True))
-    yield "Tri5+A", correlate(data, trigrams(data, alignment))
-    yield "Tri5+A+IDF", correlate(data, trigrams(data, alignment, idf=True))
-    yield "Tri5+D", correlate(data, trigrams(data, captions))
-    yield "Tri5+D+IDF", correlate(data, trigrams(data, captions, idf=True))
-    yield "Tri5+A+D", correlate(data, trigrams(data, both))
+    kernels: dict[str, Callable[[], Vectors]] = {
+        "Tri5Sem": partial(trigrams, data, both, idf=True),
+        "BoW1": partial(bags, data, first_only=True),
+        "BoW5": partial(bags, data),
+        "Tri5": partial(trigrams, data),
+        "Tri5+IDF": partial(trigrams, data, idf=True),
+        "Tri5+A": partial(trigrams, data, alignment),
+        "Tri5+A+IDF": partial(trigrams, data, alignment, idf=True),
+        "Tri5+D": partial(trigrams, data, captions),
+        "Tri5+D+IDF": partial(trigrams, data, captions, idf=True),
+        "Tri5+A+D": partial(trigrams, data, both),
+    }
     if wordnet is not None:
-        yield "Tri5Lin", correlate(data, trigrams(data, lin(data, wordnet)))
+        kernels["Tri5Lin"] = partial(trigrams, data, lin(data, wordnet))
+    with ProcessPoolExecutor(processes) as pool:
+        yield from zip(kernels, pool.map(_correlate, itertools.repeat(data), kernels.values()), strict=True)
+    yield "NN", neighbours(data)
+
+
+def _correlate(data: Flickr8k, kernel: Callable[[], Vectors]) -> Ranked:
+    return correlate(data, kernel())
