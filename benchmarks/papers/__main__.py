@@ -10,6 +10,8 @@ the ranking paper (`ranking`). ``--only NAME`` prints the section of one paper a
 from __future__ import annotations
 
 import argparse
+import itertools
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -65,6 +67,11 @@ def index(found: dict[str, list[Claim]]) -> str:
     return f"{INDEX}\n{table(rows)}"
 
 
+def collect(name: str, lab: Laboratory) -> list[Claim]:
+    """Return the claims of a paper."""
+    return list(PAPERS[name].claims(lab))
+
+
 def main() -> None:
     """Write the page, or print a section."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -76,11 +83,16 @@ def main() -> None:
     parser.add_argument("--encoder", type=Path, help="folder of an encoder that is fine-tuned as BERTHA was")
     parser.add_argument("--wordnet", type=Path, help="folder with index.noun and data.noun of WordNet 3.0")
     parser.add_argument("--features", type=Path, help="features of Flickr8k's images, a file of EMScore's form")
-    parser.add_argument("--processes", type=int, default=1, help="processes that fit the ranking paper's models")
+    parser.add_argument("--processes", type=int, default=1, help="papers, and models of the ranking paper, at a time")
     options = vars(parser.parse_args())
     only = options.pop("only")
     lab = Laboratory(options.pop("shared"), options.pop("work"), **options)
-    found = {name: list(module.claims(lab)) for name, module in PAPERS.items() if only in (None, name)}
+    names = [only] if only else list(PAPERS)
+    if not only:
+        # Papers share builds and scores, which are made once.
+        _ = lab.trecvid, lab.agreement
+    with ProcessPoolExecutor(lab.processes) as pool:
+        found = dict(zip(names, pool.map(collect, names, itertools.repeat(lab)), strict=True))
     sections = [section(PAPERS[name], claims) for name, claims in found.items()]
     if only:
         print(*sections, sep="\n", end="")

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Laboratory:
         encoder: folder of the encoder that is fine-tuned as BERTHA was.
         wordnet: folder with WordNet 3.0's ``index.noun`` and ``data.noun``.
         features: file of features of Flickr8k's images.
-        processes: number of those that fit the models of the ranking paper.
+        processes: number of papers, and of models of the ranking paper, at a time.
     """
 
     def __init__(
@@ -136,16 +136,24 @@ class Laboratory:
         cache, folder = self.work / ".metrics", self.work / "agreement"
         folder.mkdir(parents=True, exist_ok=True)
         found: dict[str, dict[str, Any]] = {}
-        for name, table in self.tables.items():
+        for name in self.sets:
             file = folder / f"{name}.json"
             if not file.exists():
-                file.write_text(json.dumps(measure(table, METRICS, cache)), encoding="utf-8")
+                file.write_text(json.dumps(measure(self.tables[name], METRICS, cache)), encoding="utf-8")
             found[name] = json.loads(file.read_text(encoding="utf-8"))
-        for metric, program in JAVA_METRICS.items():
-            for name, table in self.tables.items():
+            for metric, program in JAVA_METRICS.items():
                 kept = self.keep(
-                    f"{metric} {name}", program, partial(measure, table, (metric,), cache), renew=metric in self.renew
+                    f"{metric} {name}",
+                    program,
+                    lambda name=name, metric=metric: measure(self.tables[name], (metric,), cache),  # type: ignore[misc]
+                    renew=metric in self.renew,
                 )
                 if kept is not None:
                     found[name][metric] = {**kept["figures"][metric], "measured": f"{kept['date']}, {kept['with']}"}
         return found
+
+    @property
+    def sets(self) -> list[str]:
+        """Names of the sets of judgments, ``2016-single`` and others."""
+        folders = self.annotations.glob("*-annotator/*")
+        return sorted(f"{folder.name}-{folder.parent.name.partition('-')[0]}" for folder in folders)
