@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def learned(lab: Laboratory) -> Iterator[Claim]:
         kept = lab.keep(
             name,
             f"{lab.encoder.name if lab.encoder else ''} as a cross-encoder, trained on {', '.join(train)}",
-            lambda train=train, test=test: try_training(lab, train, test),  # type: ignore[misc]
+            partial(try_training, lab, train, test),
             renew="learned" in lab.renew,
         )
         if kept is not None:

@@ -8,11 +8,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.papers.word_metrics import METRICS, measure, read_tables
+from benchmarks.papers.word_metrics import METRICS, OnSet, measure, read_tables
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.recipe import packaged
 from vttdata.records import CaptionScore
@@ -133,24 +133,23 @@ class Laboratory:
     @cached_property
     def agreement(self) -> dict[str, dict[str, Any]]:
         """Metrics of words against people by set; those of Java programs where they are kept, as `measured` says."""
-        cache, folder = self.work / ".metrics", self.work / "agreement"
+        folder = self.work / "agreement"
         folder.mkdir(parents=True, exist_ok=True)
         found: dict[str, dict[str, Any]] = {}
         for name in self.sets:
             file = folder / f"{name}.json"
             if not file.exists():
-                file.write_text(json.dumps(measure(self.tables[name], METRICS, cache)), encoding="utf-8")
+                file.write_text(json.dumps(self._measure(name, METRICS)), encoding="utf-8")
             found[name] = json.loads(file.read_text(encoding="utf-8"))
             for metric, program in JAVA_METRICS.items():
-                kept = self.keep(
-                    f"{metric} {name}",
-                    program,
-                    lambda name=name, metric=metric: measure(self.tables[name], (metric,), cache),  # type: ignore[misc]
-                    renew=metric in self.renew,
-                )
+                remeasure = partial(self._measure, name, (metric,))
+                kept = self.keep(f"{metric} {name}", program, remeasure, renew=metric in self.renew)
                 if kept is not None:
                     found[name][metric] = {**kept["figures"][metric], "measured": f"{kept['date']}, {kept['with']}"}
         return found
+
+    def _measure(self, name: str, metrics: Sequence[str]) -> dict[str, OnSet]:
+        return measure(self.tables[name], metrics, self.work / ".metrics")
 
     @property
     def sets(self) -> list[str]:
