@@ -14,7 +14,7 @@ from vttdata.people import replication, significance, system_scores
 from vttdata.people.tasks.caption import CaptionTask, CaptionTaskSettings
 
 TITLE = "Direct Assessment of video captions: Graham, Awad, Smeaton, PLOS ONE 2018"
-NO_STS = "the similarity service of UMBC that the paper asked is not there any more"
+NO_STS = "UMBC's service is gone; `vttdata show --similarity` compares authors by words or by an encoder"
 NO_RUNS = "of all 16 runs that were sent in, only the five nominated ones are published"
 EXHIBITS = {
     "Figure 1": ("BLEU of 16 runs", NO_RUNS),
