@@ -53,7 +53,7 @@ def claims(lab: Laboratory) -> Iterator[Claim]:
                 continue
             measured = [of[level] for of in found]
             notes = [found[0]["measured"]] if "measured" in found[0] else []
-            if level == "caption" and metric != "meteor":
+            if level == "caption" and not notes:
                 moved = ", ".join(f"{of['next_line']:.3f}" for of in found)
                 notes.append(f"{moved} where a score is given to the caption of the next line")
             yield Claim(table, says, printed, measured, here="; ".join(notes), command=command)

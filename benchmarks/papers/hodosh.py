@@ -220,7 +220,6 @@ def rank_models(lab: Laboratory) -> dict[str, Any]:
                 "r_precision": [of.r_precision],
                 "p": ranking_models.randomisation_p(best[task], of.by_query),
             }
-        print(name, scores[name], flush=True)
     return {"models": scores, "similar": similar}
 
 

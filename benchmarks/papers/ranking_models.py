@@ -267,18 +267,20 @@ def trigrams(data: Flickr8k, cosines: Floats | None = None, *, idf: bool = False
     and length; sums over all sequences of a caption are running sums along it.
     """
     draw = np.random.default_rng(SEED)
-    words = _word_vectors(data, cosines)
+    words = None
+    if cosines is not None:
+        values, axes = np.linalg.eigh(cosines)
+        kept = values > 1e-6
+        words = axes[:, kept] * np.sqrt(values[kept])
     weights = np.sqrt(data.idf) if idf else np.ones(len(data.spelt))
-    projected = {
-        (length, place): _project(
-            words, draw.choice([-1.0, 1.0], (len(data.spelt) if words is None else words.shape[1], signs))
-        )
-        * weights[:, None]
-        for length in (1, 2, 3)
-        for place in range(length)
-    }
-    for table in projected.values():
-        table[0] = 0
+    projected = {}
+    for length in (1, 2, 3):
+        for place in range(length):
+            table = draw.choice([-1.0, 1.0], (len(data.spelt), signs))
+            if words is not None:
+                table[data.frequent] = words @ draw.choice([-1.0, 1.0], (words.shape[1], signs))
+            table[0] = 0
+            projected[length, place] = table * weights[:, None]
 
     def vectors(images: Sequence[Sequence[Sequence[int]]]) -> Floats:
         rows = np.zeros((len(images), 3 * signs))
@@ -293,23 +295,6 @@ def trigrams(data: Flickr8k, cosines: Floats | None = None, *, idf: bool = False
         return unit_rows(rows)
 
     return vectors
-
-
-def _word_vectors(data: Flickr8k, cosines: Floats | None) -> Floats | None:
-    """Return vectors of all words whose dot products are the cosines; None for unit vectors."""
-    if cosines is None:
-        return None
-    values, axes = np.linalg.eigh(cosines)
-    kept = values > 1e-6
-    rare = sorted(set(range(len(data.spelt))) - set(data.frequent))
-    vectors = np.zeros((len(data.spelt), int(kept.sum()) + len(rare)))
-    vectors[np.ix_(data.frequent, range(int(kept.sum())))] = axes[:, kept] * np.sqrt(values[kept])
-    vectors[rare, int(kept.sum()) + np.arange(len(rare))] = 1
-    return vectors
-
-
-def _project(words: Floats | None, signs: Floats) -> Floats:
-    return signs if words is None else words @ signs
 
 
 # --- models and their scores ---
@@ -358,8 +343,10 @@ def fuse_best(tried: Sequence[tuple[Floats, Floats]]) -> Floats:
 
 def borda(similarities: Sequence[Floats]) -> Floats:
     """Return the sums of n - rank over rankings of each row (section 4.1.3); ties are broken by the median rank."""
-    places = np.stack([np.argsort(np.argsort(-each, axis=1, kind="stable"), axis=1) for each in similarities])
+    places = np.empty((len(similarities), *similarities[0].shape), dtype=np.int64)
     number = places.shape[2]
+    for place, each in zip(places, similarities, strict=True):
+        np.put_along_axis(place, np.argsort(-each, axis=1, kind="stable"), np.arange(number)[None], axis=1)
     sums: Floats = (number - places).sum(axis=0).astype(np.float64)
     return sums - np.median(places, axis=0) / (2 * number)
 
@@ -418,7 +405,7 @@ def score(similarity: Floats, relevant: Sequence[set[int]]) -> Scores:
     )
 
 
-def randomisation_p(first: Floats, second: Floats, samples: int = 100_000) -> float:
+def randomisation_p(first: Floats, second: Floats, samples: int = 10_000) -> float:
     """Return the two-sided p-value of Fisher's randomisation test of the paired scores of two models."""
     difference = first - second
     different = difference[difference != 0]
