@@ -50,7 +50,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_frozen_encoder_with_a_regression_predicts_other_videos(encoder: str, tmp_path: Path) -> None:
     train, test = judged("x 2016", 1, 150), judged("x 2017", 2)
-    (result,) = train_metric([train], [test], tmp_path / "m", TrainingSettings(encoder, frozen=True))
+    (result,) = train_metric([train], [test], tmp_path / "m", TrainingSettings(encoder))
     assert result.r > max(0.8, result.similarity)
     assert result.p < 0.01
     metric = load_metric("learned", inputs=MetricInputs({"learned": str(tmp_path / "m")}))
@@ -72,6 +72,7 @@ def test_interrupted_training_ends_as_one_that_was_not(
     cross = start == "cross-encoder"
     settings = TrainingSettings(
         None if start == "scratch" else encoder,
+        fine_tune=start == "encoder",
         cross_encoder=cross,
         epochs=3 if cross else 2,
         pair_epochs=0 if cross else 1,
@@ -123,7 +124,7 @@ def test_cross_encoder_learns_what_transformers_reads_from_its_folder(encoder: s
     train = replace(train, human=50 + 20 * train.human)
     (result,) = train_metric([train], [test], tmp_path / "m", settings)
     assert result.r > max(0.8, result.similarity)
-    (frozen,) = train_metric([train], [test], tmp_path / "frozen", TrainingSettings(encoder, frozen=True))
+    (frozen,) = train_metric([train], [test], tmp_path / "frozen", TrainingSettings(encoder))
     assert result.similarity == pytest.approx(frozen.similarity, abs=1e-6)
     metric = load_metric("learned", inputs=MetricInputs({"learned": str(tmp_path / "m")}))
     scores = metric.score(test.candidates, test.references)["learned"].items
@@ -150,7 +151,7 @@ def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.Ca
         (tmp_path / f"judged {year}.jsonl").write_text("\n".join(lines))
     files = [str(tmp_path / f"judged {year}.jsonl") for year in (2016, 2017)]
     out = str(tmp_path / "out")
-    command = ["metric", "train", *files, "--encoder", encoder, "--frozen"]
+    command = ["metric", "train", *files, "--encoder", encoder]
     causal = str(tmp_path / "causal")
     shutil.copytree(encoder, causal)
     save_tokenizer(Path(causal), WORDS, special=("<s>", "</s>"))
@@ -165,10 +166,10 @@ def test_bad_use_is_one_sentence(encoder: str, tmp_path: Path, capsys: pytest.Ca
         ([*command, "--out", str(tmp_path / "notes")], "already holds something else"),
         ([*command, "--hold-out", "2020", "--out", out], "no set is of 2020; there are 2016, 2017"),
         ([*command, "--hold-out", "2016", "--hold-out", "2017", "--out", "new"], "no judged captions to learn from"),
-        (["metric", "train", *files, "--frozen", "--out", "new"], "cannot be frozen; name one with --encoder"),
+        ([*command, "--pair-epochs", "1", "--out", "new"], "add --fine-tune"),
         (["metric", "train", *files, "--pair-epochs", "1", "--out", "new"], "name captions with --pairs"),
         (["metric", "train", *files, "--device", "nonsense", "--out", "new"], "nonsense"),
-        ([*command, "--cross-encoder", "--out", "new"], "leave out --frozen"),
+        ([*command, "--cross-encoder", "--pair-epochs", "1", "--out", "new"], "leave out --pair-epochs"),
         (["metric", "train", *files, "--cross-encoder", "--out", "new"], "name an --encoder"),
         (
             ["metric", "train", *files, "--cross-encoder", "--encoder", causal, "--out", "new"],

@@ -31,9 +31,8 @@ from vttdata.errors import VttdataError
         "on what was held out."
     ],
     examples=[
-        "vttdata metric train vttdata/trecvid-vtt --encoder bert-base-uncased --hold-out 2017 --out learned",
+        "vttdata metric train vttdata/trecvid-vtt --encoder sentence-encoder --hold-out 2017 --out learned",
         "vttdata metric train vttdata/trecvid-vtt --encoder bert-base-uncased --cross-encoder --out bertha",
-        "vttdata metric train vttdata/trecvid-vtt --encoder sentence-encoder --frozen --out learned",
         "vttdata metric train vttdata/trecvid-vtt --pairs vttdata/msrvtt --pair-epochs 10 --out learned",
     ],
 )
@@ -44,7 +43,7 @@ from vttdata.errors import VttdataError
     "Encoder of HuggingFace to begin with, by name or folder, with @REVISION if needed.",
     show_default="a small one from scratch",
 )
-@option("--frozen", "Keep the encoder as it is and fit a regression on its embeddings.", is_flag=True)
+@option("--fine-tune", "Train the encoder, too, and not only a regression on its embeddings.", is_flag=True)
 @option(
     "--cross-encoder",
     "Read the caption and a reference in one sequence and predict from its [CLS], as BERTHA does.",
@@ -80,8 +79,8 @@ def command(
     """Train a text metric of your own on people's scores.
 
     A caption and its references are embedded, and a regression on their products predicts people's
-    score. The encoder is any one of HuggingFace, fine-tuned or frozen, or a small one from scratch.
-    A cross-encoder reads both in one sequence.
+    score. The encoder is any one of HuggingFace, kept as it is unless it is to be fine-tuned, or a small
+    one from scratch. A cross-encoder reads both in one sequence.
     """
     from vttdata.evaluate.learned.training import JudgedCaptions, TrainingSettings, train_metric, verdict
     from vttdata.evaluate.meta.fusion import year_of

@@ -1,8 +1,8 @@
 """Training of a learned metric on people's scores, with seeds, and resumed where it was interrupted.
 
 The encoder is any one of HuggingFace, or a small one trained from scratch: first on pairs of captions of one video,
-which should be nearer than captions of other videos, then on people's scores. With a frozen encoder the regression
-alone is fitted, in closed form. A cross-encoder is fine-tuned as a whole.
+which should be nearer than captions of other videos, then on people's scores. Of another encoder's embeddings a
+regression alone is fitted, in closed form, unless it is fine-tuned. A cross-encoder is fine-tuned as a whole.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class TrainingSettings:
 
     Fields:
         encoder: name or folder of an encoder, with ``@REVISION`` where needed; None for a small one from scratch.
-        frozen: fit the regression alone.
+        fine_tune: train the encoder, too; one from scratch and a cross-encoder always are.
         cross_encoder: read both texts in one sequence, with a perceptron on its [CLS].
         epochs: passes over the judged captions.
         pair_epochs: passes over pairs of captions before.
@@ -68,13 +68,18 @@ class TrainingSettings:
     """
 
     encoder: str | None = None
-    frozen: bool = False
+    fine_tune: bool = False
     cross_encoder: bool = False
     epochs: int = 3
     pair_epochs: int = 0
     batch: int = 32
     rate: float = 5e-5
     seed: int = 0
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a regression on the encoder's embeddings is all that is fitted."""
+        return self.encoder is not None and not (self.fine_tune or self.cross_encoder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +161,10 @@ def train_metric(
     """
     if not train:
         raise VttdataError("There are no judged captions to learn from.")
-    if settings.encoder is None and settings.frozen:
-        raise VttdataError("An encoder that is trained from scratch cannot be frozen; name one with --encoder.")
-    if settings.cross_encoder and (settings.encoder is None or settings.frozen or settings.pair_epochs):
-        raise VttdataError(
-            "A cross-encoder is fine-tuned as a whole: name an --encoder, and leave out --frozen and --pair-epochs."
-        )
+    if settings.cross_encoder and (settings.encoder is None or settings.pair_epochs):
+        raise VttdataError("A cross-encoder is fine-tuned as a whole: name an --encoder, and leave out --pair-epochs.")
+    if settings.frozen and settings.pair_epochs:
+        raise VttdataError("An encoder learns from pairs of captions when it is fine-tuned: add --fine-tune.")
     if settings.pair_epochs and not pairs:
         raise VttdataError("To learn from pairs of captions, name captions with --pairs.")
     groups = [list(dict.fromkeys(texts)) for texts in (pairs or {}).values()]
@@ -192,6 +195,7 @@ def train_metric(
     results = list(map(_compare, test, scores, before))
     facts = {
         **asdict(settings),
+        "frozen": settings.frozen,
         "encoder": name_of_model(*split_revision(settings.encoder)) if settings.encoder else None,
     }
     model.save(
