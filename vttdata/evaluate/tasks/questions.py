@@ -172,7 +172,7 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
         answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
         return self.score(Matched(answers, scoring.complete), scoring)
 
-    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
+    def predicted_texts(self, path: Path, items: QuestionItems) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the answers to questions that rows name by their id."""
         return texts_of(path)
 
