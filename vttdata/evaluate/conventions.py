@@ -67,8 +67,9 @@ MEANINGS: Mapping[str, str] = {
     "t2v-judged": "what judges found relevant counts as right",
     "grounding-verbatim": "any segment of the video with this very sentence counts as right",
     "accuracy-half": "a tie counts as half",
-    "soda-c": "segments of all annotators as one sequence; soda-c-best: the best annotator of a video; soda-c-mean: each "
-    "annotator alone; soda-d: segments without words",
+    "soda-c": "segments of all annotators as one sequence; soda-c-best: of the best annotator of a video; "
+    "soda-c-mean: of each annotator alone; soda-c-turned: predicted sentences are scored, not annotated ones; "
+    "soda-d: segments without words",
     "paragraph": "the sentences of a video as one text",
     "blind": "what attackers reach that do not see the video; gain-over-blind: the score minus that",
 }

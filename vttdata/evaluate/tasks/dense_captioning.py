@@ -7,7 +7,8 @@ are averaged over videos, and over t of .3, .5, .7 and .9. Precision is the shar
 more than t with an annotated one, recall that of annotated segments, of the best annotator.
 
 SODA (Fujita et al., ECCV 2020) aligns both sequences of segments in order, so that the sum of tIoU times METEOR is
-greatest; that sum over the number of predicted, and of annotated, segments is its precision and recall.
+greatest; that sum over the number of predicted, and of annotated, segments is its precision and recall. Its program
+takes the annotated sentence for the one that METEOR scores, and the predicted one for the reference.
 
 Paragraphs are the sentences of a video in one text, scored against those of all annotators (Park et al., CVPR 2019).
 """
@@ -276,7 +277,8 @@ def _segment(location: str, row: Row) -> Segment:
     if not isinstance(row, dict):
         raise VttdataError(f"{location}: {str(row)[:60]} is no object with 'sentence' and 'timestamp'.")
     span = row.get("timestamp", [row.get("start"), row.get("end")])
-    sentence = row.get("sentence", row.get("caption"))
+    # An empty cell of a table is None.
+    sentence = next((row[name] or "" for name in ("sentence", "caption") if name in row), None)
     times = [parse_seconds(time) for time in span] if isinstance(span, list) else []
     if len(times) != 2 or not all(map(math.isfinite, times)):
         raise VttdataError(f"{location}: {str(span)[:60]} is no start and end in seconds, such as [0, 12.5].")
@@ -331,7 +333,9 @@ def score_segments(
         Column -> scores of the videos. Of sentences ``meteor``, ``cider-d`` and ``bleu4``, at each tIoU such as
         ``meteor@0.3``, by the challenge's present program, ``meteor-2018`` and ``bleu4-2018`` by that of 2018, and
         ``cider-d-corpus``, whose document frequencies are of all pairs instead of those of a video; of segments
-        `score_spans`; of both `score_alignments`; and ``paragraph/meteor`` and so on. Why METEOR, and with it
+        `score_spans`; of both the F-measures of SODA, ``soda-d`` by tIoU alone, ``soda-c``, ``soda-c-best`` and
+        ``soda-c-mean`` with METEOR of the annotated sentence against the predicted one, as SODA's program calls it, and
+        ``soda-c-turned`` with that of the predicted one; and ``paragraph/meteor`` and so on. Why METEOR, and with it
         ``soda-c``, cannot be computed is put into `failed`.
     """
     is_english = scoring.tokenizer == _ENGLISH
@@ -348,12 +352,13 @@ def score_segments(
     words = {text: " ".join(_NOT_LETTERS.sub(" ", text).lower().split()) if is_english else cut[text] for text in cut}
     texts = [" ".join(words[each.sentence] for each in given) for given in predictions]
     by_annotator = [[" ".join(words[each.sentence] for each in one) for one in of_video] for of_video in references]
-    # Pairs, pairs with the placeholder of 2018, and paragraphs, in one run of METEOR's program.
-    number, together = len(pairs.texts), [*pairs.texts, *((text, old) for text, _ in pairs.texts)]
+    # Pairs, pairs with the placeholder of 2018, pairs turned round, and paragraphs, in one run of METEOR's program.
+    number, met = len(pairs.texts), np.flatnonzero(~pairs.is_placeholder)
+    turned = [pairs.texts[row][::-1] for row in met]
+    together = [*pairs.texts, *((text, old) for text, _ in pairs.texts), *turned]
     candidates = [*(text for text, _ in together), *texts]
     compared = [*([text] for _, text in together), *by_annotator]
-    columns: dict[str, ColumnScores] = {}
-    similarity = None
+    columns = score_spans(matrices, references) | {"soda-d": score_alignments(matrices, predictions, references)[0]}
     for name in ("meteor", "bleu4"):
         if reason := load_metric(name, scoring.tokenizer).unavailable():
             failed[name] = reason
@@ -363,18 +368,22 @@ def score_segments(
         except JavaError as error:
             failed[name] = str(error)
             continue
-        similarity = found.items[:number] if name == "meteor" else similarity
         in_2018 = np.arange(number) + number * pairs.is_placeholder
         for column, rows in ((name, np.arange(number)), (f"{name}-2018", in_2018)):
             part = found.select(rows)
             columns |= _average(column, [_sum_pairs(part, pairs, tiou, len(texts)) for tiou in TIOUS])
-        columns[f"paragraph/{name}"] = found.select(np.arange(2 * number, len(candidates)))
+        columns[f"paragraph/{name}"] = found.select(np.arange(len(together), len(candidates)))
+        if name == "meteor":
+            similarity = found.items[2 * number : len(together)]
+            names = ("soda-c", "soda-c-best", "soda-c-mean")
+            columns |= zip(names, score_alignments(matrices, predictions, references, similarity), strict=True)
+            similarity = found.items[met]
+            columns["soda-c-turned"] = score_alignments(matrices, predictions, references, similarity)[0]
     cider = load_metric("cider-d", "none")
     columns |= _average("cider-d", [_score_alone(cider, pairs, tiou, len(texts)) for tiou in TIOUS])
     columns |= _average("cider-d-corpus", [_score_together(cider, pairs, tiou, len(texts)) for tiou in TIOUS])
     columns["paragraph/cider-d"] = cider.score(texts, by_annotator)["cider-d"]
-    columns |= score_spans(matrices, references)
-    return columns | score_alignments(matrices, predictions, references, pairs, similarity)
+    return columns
 
 
 def _pair_sentences(
@@ -453,44 +462,43 @@ def score_alignments(
     matrices: Sequence[Floats],
     predictions: Sequence[Paragraph],
     references: Sequence[Sequence[Paragraph]],
-    pairs: _Pairs,
-    similarity: Floats | None,
-) -> dict[str, ColumnScores]:
+    similarity: Floats | None = None,
+) -> tuple[ColumnScores, ColumnScores, ColumnScores]:
     """Return SODA's F-measures of the alignment of predicted and annotated segments.
 
+    Args:
+        matrices: tIoU of the predicted and the annotated segments of each video, n.
+        predictions: segments of each video.
+        references: segments of each annotator of each video.
+        similarity: of the sentences of each pair of segments that overlap, by video and predicted segment; 1 by
+            default.
+
     Returns:
-        ``soda-d`` by tIoU alone; with a similarity of `pairs`, which is METEOR, ``soda-c``: the segments of all
-        annotators are one sequence, as by default in SODA's program; ``soda-c-best``: the best annotator of a video, as
-        with its option for several references, where annotated segments stay in the order of the dataset; and
-        ``soda-c-mean``: the mean over first annotators, second ones and so on, each over their own videos, as in the
-        program of PDVC (Wang et al., ICCV 2021).
+        With the segments of all annotators as one sequence, as by default in SODA's program; of the best annotator of a
+        video, as with its option for several references, where annotated segments stay in the order of the dataset; and
+        the mean over first annotators, second ones and so on, each over their own videos, as in the program of PDVC
+        (Wang et al., ICCV 2021).
     """
-    ranks = max(map(len, references))
-    by_rank = np.zeros((len(matrices), 2, ranks))
-    values: dict[str, list[float]] = {"soda-c": [], "soda-c-best": [], "soda-d": []}
-    weights = (
-        similarity[~pairs.is_placeholder] if similarity is not None else np.ones(int((~pairs.is_placeholder).sum()))
-    )
+    joined, best = [], []
+    by_rank = np.zeros((len(matrices), 2, max(map(len, references))))
     used = 0
     for video, (matrix, given, paragraphs) in enumerate(zip(matrices, predictions, references, strict=True)):
-        met = matrix > 0
-        weighted = np.zeros_like(matrix)
-        weighted[met] = matrix[met] * weights[used : used + int(met.sum())]
-        used += int(met.sum())
-        first, second = _order(given), _order([*chain(*paragraphs)])
-        values["soda-d"].append(align(np.maximum(matrix, 0)[first][:, second]))
-        values["soda-c"].append(align(weighted[first][:, second]))
-        start, unsorted = 0, [0.0]
-        for rank, paragraph in enumerate(paragraphs):
-            part = weighted[first][:, start : start + len(paragraph)]
-            unsorted.append(align(part))
+        weights, met = np.maximum(matrix, 0), matrix > 0
+        if similarity is not None:
+            weights[met] *= similarity[used : used + int(met.sum())]
+            used += int(met.sum())
+        weights = weights[_order(given)]
+        joined.append(align(weights[:, _order([*chain(*paragraphs)])]))
+        parts = np.split(weights, np.cumsum([len(each) for each in paragraphs])[:-1], axis=1)
+        best.append(max(map(align, parts)))
+        for rank, (part, paragraph) in enumerate(zip(parts, paragraphs, strict=True)):
             by_rank[video, :, rank] = align(part[:, _order(paragraph)]), 1.0
-            start += len(paragraph)
-        values["soda-c-best"].append(max(unsorted))
-    columns = {name: ColumnScores.from_means(np.array(each)) for name, each in values.items()}
-    items = by_rank[:, 0].sum(axis=1) / by_rank[:, 1].sum(axis=1)
-    columns["soda-c-mean"] = ColumnScores(items, by_rank.reshape(len(matrices), -1), _mean_of_ranks)
-    return columns if similarity is not None else {"soda-d": columns["soda-d"]}
+    mean = by_rank[:, 0].sum(axis=1) / by_rank[:, 1].sum(axis=1)
+    return (
+        ColumnScores.from_means(np.array(joined)),
+        ColumnScores.from_means(np.array(best)),
+        ColumnScores(mean, by_rank.reshape(len(matrices), -1), _mean_of_ranks),
+    )
 
 
 def align(weights: Floats) -> float:
