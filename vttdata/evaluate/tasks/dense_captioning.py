@@ -354,7 +354,7 @@ def score_segments(
     by_annotator = [[" ".join(words[each.sentence] for each in one) for one in of_video] for of_video in references]
     # Pairs, pairs with the placeholder of 2018, pairs turned round, and paragraphs, in one run of METEOR's program.
     number, met = len(pairs.texts), np.flatnonzero(~pairs.is_placeholder)
-    turned = [pairs.texts[row][::-1] for row in met]
+    turned = [(truth, text) for text, truth in (pairs.texts[row] for row in met.tolist())]
     together = [*pairs.texts, *((text, old) for text, _ in pairs.texts), *turned]
     candidates = [*(text for text, _ in together), *texts]
     compared = [*([text] for _, text in together), *by_annotator]
