@@ -71,6 +71,8 @@ MEANINGS: Mapping[str, str] = {
     "soda-c-mean: of each annotator alone; soda-c-turned: predicted sentences are scored, not annotated ones; "
     "soda-d: segments without words",
     "paragraph": "the sentences of a video as one text",
+    "prior": "the most frequent answer to questions of the same type about other videos; gain-over-prior: the score "
+    "minus that",
     "blind": "what attackers reach that do not see the video; gain-over-blind: the score minus that",
 }
 """First part of the name of a column, or all of it -> what it means."""

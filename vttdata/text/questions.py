@@ -352,7 +352,7 @@ def read_question_table(path: Path, columns: Mapping[str, str] | None = None) ->
             options = lettered_options(location, folded)
         answer = cells.get("answer", cells.get("answer_text"))
         if cells.get("kind") == OPEN:
-            text = _text_of(answer) if answer is not None else None
+            text = answer if isinstance(answer, str) else _text_of(answer)
             if text is None or not text.strip():
                 raise VttdataError(f"{location}: an open question has a text in the column 'answer'.")
             rows.append((location, cells, str(cells.get("question", "")), Choices([text], letters(1))))

@@ -1,8 +1,8 @@
 """Open answers: a text for each question without options, compared with the right one, or judged.
 
 Accuracy is the share of answers that equal the right one letter by letter, as in the programs of MSRVTT-QA and MSVD-QA
-(Xu et al., ACM MM 2017) and ActivityNet-QA (Yu et al., AAAI 2019), which normalise nothing. The prior is the answer that
-is the most frequent one to questions of the same type about other sources: what is reached without question and video.
+(Xu et al., ACM MM 2017) and ActivityNet-QA (Yu et al., AAAI 2019), which normalise nothing. The prior is the most
+frequent right answer to questions of the same type about other sources: what is reached without question and video.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class OpenAnswersTask(EvaluationTask[QuestionItems]):
         """Score answers; a missing one is wrong.
 
         Returns:
-            ``accuracy``; ``accuracy-folded`` without case, articles and punctuation; ``prior``, and ``gain-over-prior``,
+            ``accuracy``; ``accuracy-folded`` without case, articles and punctuation; ``prior``; ``gain-over-prior``,
             the accuracy minus it; ``judged``, the mean verdict of a judge on the answers that have one.
         """
         items = scoring.items
