@@ -16,7 +16,7 @@ from vttdata.annotations.model import Annotations, check_captions, check_spans, 
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip, QueryWindows, VideoQuestion
 from vttdata.text.damage import find_text_damage
-from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, Choices
+from vttdata.text.questions import MAX_OPTIONS, Choices, least_options
 
 if TYPE_CHECKING:
     import pydantic
@@ -118,10 +118,10 @@ class RecordCollector:
             VttdataError: when it has not 2 to 26 options, one of them is empty, the answer is none of them, or another
                 question has its id.
         """
-        number = len(question.options)
-        if not MIN_OPTIONS <= number <= MAX_OPTIONS or not all(option.strip() for option in question.options):
+        number, least = len(question.options), least_options(question.kind)
+        if not least <= number <= MAX_OPTIONS or not all(option.strip() for option in question.options):
             raise VttdataError(
-                f"{location}: {MIN_OPTIONS} to {MAX_OPTIONS} options are expected, none of them empty; found "
+                f"{location}: {least} to {MAX_OPTIONS} options are expected, none of them empty; found "
                 f"{str(list(question.options))[:80]}."
             )
         if not 0 <= question.answer < number:

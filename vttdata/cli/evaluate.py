@@ -55,14 +55,16 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     "[PREDICTIONS]",
     "Captions: COCO results (JSON), JSON lines, CSV or TSV with video_id and caption. Retrieval: .npz with similarity "
     "(queries x videos), query_ids and video_ids, or a TREC run. Foils: a table with foil_id, true_score and "
-    "foil_score, or foil_id and preferred (true, foil, tie). Grounding: a table with video_id, start and end. "
+    "foil_score, or foil_id and preferred (true, foil, tie). Grounding: a table with video_id, start and end. Dense "
+    "captioning: the challenge's JSON, or a table with video_id, start, end and sentence. "
     "Questions: a table with question_id (or video_id and question) and prediction, or a folder of such files.",
     type=FILE,
     required=False,
 )
 @option(
     "--task NAME",
-    "What the predictions are: captioning, retrieval, foils, grounding, moments or questions.",
+    "What the predictions are: captioning, dense-captioning, retrieval, foils, grounding, moments, questions or "
+    "open-answers.",
     type=Names("task", "vttdata.evaluate.tasks:TASKS.files"),
     show_default="by the dataset and the file",
 )

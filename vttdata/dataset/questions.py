@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from vttdata.json_types import Row
 from vttdata.records import VideoQuestion
-from vttdata.text.questions import MAX_OPTIONS, MIN_OPTIONS, Choices, kind_of
+from vttdata.text.questions import MAX_OPTIONS, Choices, kind_of, least_options
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.questions import QuestionAttack
@@ -53,10 +53,10 @@ class StoredQuestion(VideoQuestion):
 
 
 def is_answerable(row: Row) -> bool:
-    """Return whether a row of questions has a text, 2 to 26 options with their labels, and an answer among them."""
+    """Return whether a row of questions has a text, a kind, as many options as that has, and an answer among them."""
     options, labels, answer = row["options"] or (), row["labels"] or (), row["answer"]
     is_complete = isinstance(row["question"], str) and isinstance(row["kind"], str) and None not in (*options, *labels)
-    is_sized = MIN_OPTIONS <= len(options) <= MAX_OPTIONS and len(options) == len(labels)
+    is_sized = least_options(str(row["kind"])) <= len(options) <= MAX_OPTIONS and len(options) == len(labels)
     return is_complete and is_sized and answer is not None and 0 <= answer < len(options)
 
 

@@ -49,6 +49,14 @@ PRINTED: Mapping[str, Printed] = {
     "grounding/miou": Printed("", "mIoU"),
     **{f"moments/r1@{overlap}": Printed("", f"R1@{overlap}") for overlap in (0.5, 0.7)},
     "moments/map": Printed("", "mAP"),
+    "soda-c": Printed("", "SODA_c"),
+    "precision": Printed("", "precision"),
+    "recall": Printed("", "recall"),
+    "f1": Printed("", "F1"),
+    **{
+        f"paragraph/{name}": Printed("paragraphs", printed)
+        for name, printed in (("cider-d", "CIDEr-D"), ("bleu4", "BLEU-4"), ("meteor", "METEOR"))
+    },
 }
 """Column -> how papers print it, the one that a task is summed up by first."""
 
@@ -59,11 +67,19 @@ MEANINGS: Mapping[str, str] = {
     "t2v-judged": "what judges found relevant counts as right",
     "grounding-verbatim": "any segment of the video with this very sentence counts as right",
     "accuracy-half": "a tie counts as half",
+    "soda-c": "segments of all annotators as one sequence; soda-c-best: of the best annotator of a video; "
+    "soda-c-mean: of each annotator alone; soda-c-turned: predicted sentences are scored, not annotated ones; "
+    "soda-d: segments without words",
+    "paragraph": "the sentences of a video as one text",
+    "prior": "the most frequent answer to questions of the same type about other videos; gain-over-prior: the score "
+    "minus that",
     "blind": "what attackers reach that do not see the video; gain-over-blind: the score minus that",
 }
 """First part of the name of a column, or all of it -> what it means."""
 
-_READ_LATER = re.compile(r"(?!.*-judged/).*(/(mrr|ndcg)(@10)?|-verbatim/(?!r@1$|r1@0\.5$|miou$).*)")
+_READ_LATER = re.compile(
+    r"(?!.*-judged/).*(/(mrr|ndcg)(@10)?|-verbatim/(?!r@1$|r1@0\.5$|miou$).*)|[^/]+(@0\.[3579]|-2018|-corpus)"
+)
 
 
 def read_first(columns: Iterable[str]) -> list[str]:

@@ -47,7 +47,7 @@ class Scored:
         columns: name -> values of a score.
         counts: of the predictions.
         findings: sentences on what a reader of the scores should know.
-        captions: text for each item, n; empty where predictions are no captions.
+        captions: text for each item, n, or its segments with their texts; empty where predictions are no captions.
         failed: metric -> why it could not be computed.
         settings: what else the scores depend on, for the signature.
         answers: number of answers that are ``understood`` and ``not_understood``; empty for other predictions.
@@ -57,7 +57,7 @@ class Scored:
     columns: Mapping[str, ScoreColumn]
     counts: ItemCounts
     findings: Sequence[str]
-    captions: Sequence[str] = ()
+    captions: Sequence[Any] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, int] = field(default_factory=dict)
@@ -194,8 +194,8 @@ class EvaluationTask(ABC, Generic[ItemsT]):
         """
         return {}
 
-    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return the id and the text of each prediction; nothing where predictions are no texts."""
+    def predicted_texts(self, path: Path, items: ItemsT) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        """Return the id of an item and a text of its prediction, which may have several; nothing without texts."""
         return ()
 
     def guessing(self, items: ItemsT, metric: str) -> Sequence[float] | None:  # noqa: ARG002

@@ -26,6 +26,7 @@ from vttdata.ids import is_safe_id
 from vttdata.json_types import Row
 from vttdata.records import Caption
 from vttdata.text.captions import MACHINE_COLUMNS
+from vttdata.text.questions import OPEN
 
 # Names of configurations and splits become parts of file names.
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
@@ -242,11 +243,12 @@ class DatasetReader:
             name = f"{video_id}:{row['annotator']}" if paragraphs[video_id] > 1 else video_id
             yield PairRow(name, row, "captions", "foils")
 
-    def questions(self, config: str, split: str | None) -> tuple[str, list[StoredQuestion]]:
+    def questions(self, config: str, split: str | None, *, with_open: bool = False) -> tuple[str, list[StoredQuestion]]:
         """Return the split and its questions; `config` is ``questions``, or ``questions/KIND`` for one kind.
 
         Raises:
-            VttdataError: if there is no such split, no question is of the kind, or one cannot be answered.
+            VttdataError: if there is no such split, no question is of the kind, or one cannot be answered, or has no
+                options to choose from, unless `with_open`.
         """
         table, _, kind = config.partition("/")
         split = self.single_split(table, split)
@@ -260,6 +262,11 @@ class DatasetReader:
         if damaged is not None:
             raise VttdataError(
                 f"{self.folder}: the question {damaged[:80]!a} has no text, no options, or an answer beyond them."
+            )
+        if not with_open and any(row["kind"] == OPEN for row in rows):
+            raise VttdataError(
+                f"{self.folder}: has open questions, without options; 'vttdata evaluate --task open-answers' scores "
+                "answers to them."
             )
         return split, [StoredQuestion.of_row(row) for row in rows]
 

@@ -51,8 +51,10 @@ def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) 
     ids = {row: evaluation.item_set.ids[int(column.items[row])] for row in (*best, *worst)}
     task = load_evaluation_task(evaluation.task)
     texts = {name: evaluation.item_set.texts_of(int(column.items[row])) for row, name in ids.items()}
-    predicted = task.predicted_texts(predictions) if predictions is not None else ()
-    captions = {key: text for key, text in predicted if key in texts}
+    predicted = task.predicted_texts(predictions, evaluation.item_set) if predictions is not None else ()
+    captions: dict[str, list[str]] = {}
+    for key, text in predicted:
+        captions.setdefault(key, []).append(text)
     stills = read_clip_stills(folder, (texts[item][0] for item in ids.values() if item in texts))
     sections = []
     for key, title, rows in (("best", "Best items", best), ("worst", "Worst items", worst)):
@@ -62,7 +64,7 @@ def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) 
             examples.append(
                 Example(
                     f"{ids[row]}: {format_number(values[row])}",
-                    strong=[captions[ids[row]]] if ids[row] in captions else [],
+                    strong=captions.get(ids[row], [])[:_TEXTS_SHOWN],
                     stills=select_stills(stills, clip),
                     listed=references[:_TEXTS_SHOWN],
                 )

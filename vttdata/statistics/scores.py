@@ -6,7 +6,7 @@ A source is what is drawn whole, since its items are not independent: a video fr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,16 @@ class ColumnScores:
     def from_means(cls, items: Floats) -> ColumnScores:
         """Return the scores of a column whose corpus score is the mean of its items."""
         return cls(items, items[:, np.newaxis])
+
+    @classmethod
+    def average(cls, columns: Sequence[ColumnScores]) -> ColumnScores:
+        """Return the scores of the same items with the mean of their values, and of their statistics."""
+        items, statistics = ([getattr(column, name) for column in columns] for name in ("items", "statistics"))
+        return cls(np.mean(items, axis=0), np.mean(statistics, axis=0), columns[0].formula)
+
+    def select(self, rows: Integers | Flags) -> ColumnScores:
+        """Return the scores of some of the items."""
+        return ColumnScores(self.items[rows], self.statistics[rows], self.formula)
 
     def corpus(self, sums: ArrayLike, count: ArrayLike) -> Floats:
         """Return corpus scores of samples of items.
@@ -86,7 +96,7 @@ class ScoredRows:
             return cls(scores, sources)
         if isinstance(scores, MedianScores):
             return cls(MedianScores(scores.items[rows]), sources[rows])
-        return cls(ColumnScores(scores.items[rows], scores.statistics[rows], scores.formula), sources[rows])
+        return cls(scores.select(rows), sources[rows])
 
     @property
     def bounds(self) -> tuple[float, float]:

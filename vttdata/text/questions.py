@@ -25,6 +25,8 @@ from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.json_types import Row
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 26
+OPEN = "open"
+"""Kind of questions without options to choose from; the only one is the right answer."""
 YES_NO = ("yes", "no")
 
 COLUMNS: Mapping[str, Sequence[str]] = {
@@ -150,6 +152,11 @@ def find_shared_types(groups: Iterable[Sequence[str | None]]) -> list[str]:
 def letters(number: int) -> tuple[str, ...]:
     """Return the letters of so many options."""
     return tuple(ascii_uppercase[:number])
+
+
+def least_options(kind: str) -> int:
+    """Return the least number of options of a kind of questions."""
+    return 1 if kind == OPEN else MIN_OPTIONS
 
 
 def kind_of(options: Sequence[str]) -> str:
@@ -320,7 +327,8 @@ def read_question_table(path: Path, columns: Mapping[str, str] | None = None) ->
 
     Args:
         path: JSON list, JSON lines, CSV or TSV. Options are a column for each (``option_0``, ``a0``, ``A``), a list,
-            lines such as ``A. text`` of the question, or yes and no where the answers are.
+            lines such as ``A. text`` of the question, or yes and no where the answers are; those of the `kind` ``open``
+            are the right answer alone.
         columns: name of `COLUMNS` -> name of that column in the table.
 
     Raises:
@@ -343,6 +351,12 @@ def read_question_table(path: Path, columns: Mapping[str, str] | None = None) ->
         if options is None:
             options = lettered_options(location, folded)
         answer = cells.get("answer", cells.get("answer_text"))
+        if cells.get("kind") == OPEN:
+            text = answer if isinstance(answer, str) else _text_of(answer)
+            if text is None or not text.strip():
+                raise VttdataError(f"{location}: an open question has a text in the column 'answer'.")
+            rows.append((location, cells, str(cells.get("question", "")), Choices([text], letters(1))))
+            continue
         rows.append((location, cells, *choose_options(location, str(cells.get("question", "")), options, answer)))
     return _decide_rows(rows) if rows else None
 

@@ -37,8 +37,8 @@ class Meteor(CaptioningMetric):
 
     def unavailable(self) -> str | None:
         """Return what is missing, or that the captions are not English."""
-        if self.tokenizer != "ptb-3.4.1":
-            return f"METEOR takes English captions with the tokenizer ptb-3.4.1, not {self.tokenizer}."
+        if self.tokenizer not in ("ptb-3.4.1", "none"):
+            return f"METEOR takes English captions with the tokenizer ptb-3.4.1 or none, not {self.tokenizer}."
         jar = find_jar(JAR)
         return jar if isinstance(jar, str) else None
 

@@ -98,19 +98,10 @@ class CaptioningTask(ExportedTask[ClipItems]):
         for who, columns in chain.from_iterable(zip(*by_metric, strict=True)):
             for name, column in columns.items():
                 scores.setdefault((who, name), []).append(column)
-        return {
-            key: ScoreColumn(
-                ColumnScores(
-                    np.mean([column.items for column in columns], axis=0),
-                    np.mean([column.statistics for column in columns], axis=0),
-                    columns[0].formula,
-                ),
-                np.arange(len(items.ids)),
-            )
-            for key, columns in scores.items()
-        }
+        every = np.arange(len(items.ids))
+        return {key: ScoreColumn(ColumnScores.average(columns), every) for key, columns in scores.items()}
 
-    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
+    def predicted_texts(self, path: Path, items: ClipItems) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the id and the caption of each prediction."""
         return read_captions(path)
 

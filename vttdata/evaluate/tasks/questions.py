@@ -69,8 +69,10 @@ class QuestionItems(Items):
         return asked.question, f"right: {asked.options[asked.answer]}", *others
 
 
-def read_question_items(folder: Path, *, config: str = TABLE, split: str | None = None) -> QuestionItems:
-    """Read the questions of a dataset.
+def read_question_items(
+    folder: Path, *, config: str = TABLE, split: str | None = None, with_open: bool = False
+) -> QuestionItems:
+    """Read the questions of a dataset, those without options only `with_open`.
 
     `config` is ``questions``, ``questions/KIND`` for those of one kind, or the path of a protocol file of questions;
     `split` is ``test``, or the only one, if omitted.
@@ -83,7 +85,7 @@ def read_question_items(folder: Path, *, config: str = TABLE, split: str | None 
     table = config.partition("/")[0]
     if table != TABLE or table not in dataset.configs:
         raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table '{TABLE}'.")
-    split, questions = dataset.questions(config, split)
+    split, questions = dataset.questions(config, split, with_open=with_open)
     if protocol is not None:
         wanted = select_listed(protocol, split, [asked.question_id for asked in questions])
         questions = [asked for asked in questions if asked.question_id in wanted]
@@ -172,7 +174,7 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
         answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
         return self.score(Matched(answers, scoring.complete), scoring)
 
-    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
+    def predicted_texts(self, path: Path, items: QuestionItems) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the answers to questions that rows name by their id."""
         return texts_of(path)
 

@@ -21,7 +21,7 @@ from vttdata.generate.blind.choices import Choice, ChoiceSet
 from vttdata.generate.blind.learning import Floats, Integers
 from vttdata.generate.blind.trial import ENSEMBLE, ONE_BY_ONE, answer_choices, try_attackers
 from vttdata.statistics.bootstrap import share_intervals
-from vttdata.text.questions import fold_text
+from vttdata.text.questions import MIN_OPTIONS, fold_text
 
 # Above guessing by which a set counts as open to an attacker, where the whole 95 % interval is above it.
 MAX_GAIN = 0.05
@@ -110,7 +110,9 @@ class QuestionAttack:
 
 
 def can_be_attacked(questions: Sequence[MultipleChoice]) -> bool:
-    """Return whether there are enough questions, about enough videos, for blind attackers to learn from."""
+    """Return whether there are enough questions with a choice, about enough videos, for attackers to learn from."""
+    if any(len(question.options) < MIN_OPTIONS for question in questions):
+        return False
     return len(questions) >= MIN_QUESTIONS and len({question.video_id for question in questions}) >= MIN_VIDEOS
 
 
