@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ REFERENCES = {
     "mpeg4.avi": "mpeg4.mp4",
     "mpeg4-packed.avi": "mpeg4.mp4",
     "xvid.avi": "xvid.mkv",
+    "mpeg2.avi": "mpeg2.mp4",
 }
 
 
@@ -98,6 +100,8 @@ def streams(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ffmpeg("-i", film, "-c:v", "mpeg4", "-bf", "1", "-b_strategy", "0", "-q:v", "4", folder / "mpeg4.mp4")
         ffmpeg("-i", folder / "mpeg4.mp4", "-c", "copy", folder / "mpeg4.avi")
         write_packed(folder / "mpeg4.mp4", folder / "mpeg4-packed.avi")
+        ffmpeg("-i", film, "-c:v", "mpeg2video", "-bf", "2", "-q:v", "4", folder / "mpeg2.mp4")
+        ffmpeg("-i", folder / "mpeg2.mp4", "-c", "copy", folder / "mpeg2.avi")
         ffmpeg("-i", film, "-c:v", "libxvid", "-bf", "2", "-q:v", "4", folder / "xvid.avi")
         ffmpeg("-i", folder / "xvid.avi", "-fps_mode", "passthrough", "-c:v", "ffv1", folder / "xvid.mkv")
 
@@ -127,6 +131,19 @@ def test_frames_without_times_have_those_of_a_copy_with_times(streams: Path, nam
     with open_video(streams / name) as video:
         times = [video.start_time + frame.time for frame in video.frames()]
     assert times == pytest.approx(times_by_ffmpeg(streams / name), abs=1e-6)
+
+
+@pytest.mark.parametrize("codec", ["mpeg1video", "mpeg2video"])
+@pytest.mark.parametrize("ending", ["avi", "asf"])
+def test_last_frames_of_mpeg_without_times_are_as_long_as_others(
+    streams: Path, tmp_path: Path, codec: str, ending: str
+) -> None:
+    copy, path = tmp_path / "a.mp4", tmp_path / f"a.{ending}"
+    ffmpeg("-i", streams / "film.mkv", "-c:v", codec, "-bf", "2", "-q:v", "4", copy)
+    ffmpeg("-i", copy, "-c", "copy", path)
+    expected, shown = frames_of(copy), frames_of(path)
+    assert [picture for _, picture in shown] == [picture for _, picture in expected]
+    assert [later - time for (time, _), (later, _) in pairwise(shown[1:])] == pytest.approx([0.04] * 148, abs=0.0011)
 
 
 @pytest.mark.parametrize("name", REFERENCES)

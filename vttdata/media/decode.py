@@ -47,8 +47,9 @@ _DECODER_PICTURES, _THREAD_PICTURES = 20, 4
 # Of 4:2:0 video with two bytes for each sample.
 _BYTES_PER_PIXEL = 3
 # Codecs whose missing presentation times libavformat infers from decoding times. PyAV lets it do so for all codecs, and
-# it is wrong where B-frames are stored in another order or with another delay.
-_ONE_FRAME_DELAY = ("mpeg1video", "mpeg2video")
+# it is wrong where B-frames are stored in another order or with another delay, and for the last frame of containers
+# that store none at all.
+_ONE_FRAME_DELAY, _WITHOUT_TIMES = ("mpeg1video", "mpeg2video"), ("avi", "asf")
 
 
 @dataclass(slots=True)
@@ -166,7 +167,8 @@ class Video:
                     raise MediaError("timestamps", back)
                 intervals.append(pts - last)
             ticks = self.frame_ticks(picture.duration, intervals)
-            last, end = pts, pts + ticks
+            # A stored duration may be one tick, or a field's, where times are inferred from decoding times.
+            last, end = pts, pts + (statistics.median_low(intervals) if is_timed and intervals else ticks)
             yield Frame(index, pts, self.seconds_of(pts), self.seconds_in(ticks), picture)
 
     def frame_ticks(self, stated: int | None, intervals: Sequence[int]) -> int:
@@ -231,7 +233,7 @@ def open_video(path: Path, *, threads: int = 1) -> Iterator[Video]:
         stream.codec_context.options = {"max_pixels": str(max_pixels())}
         stream.thread_count = threads
         stream.thread_type = "SLICE" if threads == 1 else "AUTO"
-        if stream.codec_context.codec.canonical_name not in _ONE_FRAME_DELAY:
+        if stream.codec_context.codec.canonical_name not in _ONE_FRAME_DELAY or container.format.name in _WITHOUT_TIMES:
             container.flags &= ~av.container.Flags.gen_pts.value
         yield Video(container, stream)
 
