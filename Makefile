@@ -89,7 +89,7 @@ LOWEST := tests/recipe tests/builders tests/files tests/split tests/load tests/d
 test-lowest: .venv/bin/python
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
-	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct '.[build,foil,assess,java-metrics]'
+	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct '.[build,foil,assess,java-metrics,xlsx]'
 	@$(BIN)/uv pip freeze --python .venv-lowest --exclude vttdata > .venv-lowest/constraints.txt
 	@$(BIN)/uv pip install --quiet --python .venv-lowest --constraint .venv-lowest/constraints.txt \
 	  pytest pytest-xdist hypothesis filelock snowballstemmer 'mlcroissant[parquet]'

@@ -35,7 +35,7 @@ def score_file(task: EvaluationTask[Any], path: Path, scoring: Scoring[Any]) -> 
     with tempfile.TemporaryDirectory() as folder:
         for number, rows in enumerate(epochs, 1):
             file = Path(folder) / f"{path.stem} epoch {number}.jsonl"
-            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8", newline="\n")
             scored.append(task.score(task.read_predictions(file, scoring), scoring))
     return average_epochs(scored)
 

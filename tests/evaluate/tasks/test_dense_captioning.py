@@ -27,11 +27,11 @@ from vttdata.evaluate.tasks.dense_captioning import (
     TASK,
     Paragraph,
     Segment,
-    align,
+    best_alignment,
     overlaps,
     read_segments,
     score_alignments,
-    score_spans,
+    score_extents,
 )
 
 A, B, C = "v_aaaaaaaaaa1", "v_bbbbbbbbbb2", "v_cccccccccc3"
@@ -247,7 +247,7 @@ def test_alignment_is_the_best_of_all_that_keep_both_orders(weights: list[list[f
     )
     precision, recall = best / rows, best / columns
     expected = 2 * precision * recall / (precision + recall) if best else 0.0
-    assert align(np.array(weights)) == pytest.approx(expected)
+    assert best_alignment(np.array(weights)) == pytest.approx(expected)
 
 
 def draw_videos(draw: np.random.Generator, number: int) -> tuple[list[Paragraph], list[list[Paragraph]]]:
@@ -281,7 +281,7 @@ def test_systems_that_draw_segments_are_rarely_told_apart() -> None:
             matrices = [overlaps(given, [*itertools.chain(*of)]) for given, of in zip(each, truths, strict=True)]
             similarity = draw.uniform(0, 1, sum(int((matrix > 0).sum()) for matrix in matrices))
             mean = score_alignments(matrices, each, truths, similarity)[2]
-            scores = {"f1": score_spans(matrices, truths)["f1"], "soda-c-mean": mean}
+            scores = {"f1": score_extents(matrices, truths)["f1"], "soda-c-mean": mean}
             systems.append({name: ScoreColumn(values, np.arange(number)) for name, values in scores.items()})
         compared = Estimator(items, draws=200).compare(*systems)
         rejected += [not each.low <= 0 <= each.high for each in compared.values()]

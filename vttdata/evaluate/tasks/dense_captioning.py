@@ -333,7 +333,7 @@ def score_segments(
         Column -> scores of the videos. Of sentences ``meteor``, ``cider-d`` and ``bleu4``, at each tIoU such as
         ``meteor@0.3``, by the challenge's present program, ``meteor-2018`` and ``bleu4-2018`` by that of 2018, and
         ``cider-d-corpus``, whose document frequencies are of all pairs instead of those of a video; of segments
-        `score_spans`; of both the F-measures of SODA, ``soda-d`` by tIoU alone, ``soda-c``, ``soda-c-best`` and
+        `score_extents`; of both the F-measures of SODA, ``soda-d`` by tIoU alone, ``soda-c``, ``soda-c-best`` and
         ``soda-c-mean`` with METEOR of the annotated sentence against the predicted one, as SODA's program calls it, and
         ``soda-c-turned`` with that of the predicted one; and ``paragraph/meteor`` and so on. Why METEOR, and with it
         ``soda-c``, cannot be computed is put into `failed`.
@@ -358,7 +358,7 @@ def score_segments(
     together = [*pairs.texts, *((text, old) for text, _ in pairs.texts), *turned]
     candidates = [*(text for text, _ in together), *texts]
     compared = [*([text] for _, text in together), *by_annotator]
-    columns = score_spans(matrices, references) | {"soda-d": score_alignments(matrices, predictions, references)[0]}
+    columns = score_extents(matrices, references) | {"soda-d": score_alignments(matrices, predictions, references)[0]}
     for name in ("meteor", "bleu4"):
         if reason := load_metric(name, scoring.tokenizer).unavailable():
             failed[name] = reason
@@ -440,7 +440,7 @@ def _score_together(cider: CaptioningMetric, pairs: _Pairs, tiou: float, number:
     return sums / np.maximum(counts, 1)
 
 
-def score_spans(matrices: Sequence[Floats], references: Sequence[Sequence[Paragraph]]) -> dict[str, ColumnScores]:
+def score_extents(matrices: Sequence[Floats], references: Sequence[Sequence[Paragraph]]) -> dict[str, ColumnScores]:
     """Return ``precision`` and ``recall`` of segments, of the best annotator of a video at each tIoU, and ``f1``.
 
     ``f1`` is the mean over videos of that of their mean precision and recall, as Vid2Seq has it (Yang et al., CVPR
@@ -488,11 +488,11 @@ def score_alignments(
             weights[met] *= similarity[used : used + int(met.sum())]
             used += int(met.sum())
         weights = weights[_order(given)]
-        joined.append(align(weights[:, _order([*chain(*paragraphs)])]))
+        joined.append(best_alignment(weights[:, _order([*chain(*paragraphs)])]))
         parts = np.split(weights, np.cumsum([len(each) for each in paragraphs])[:-1], axis=1)
-        best.append(max(map(align, parts)))
+        best.append(max(map(best_alignment, parts)))
         for rank, (part, paragraph) in enumerate(zip(parts, paragraphs, strict=True)):
-            by_rank[video, :, rank] = align(part[:, _order(paragraph)]), 1.0
+            by_rank[video, :, rank] = best_alignment(part[:, _order(paragraph)]), 1.0
     mean = by_rank[:, 0].sum(axis=1) / by_rank[:, 1].sum(axis=1)
     return (
         ColumnScores.from_means(np.array(joined)),
@@ -501,7 +501,7 @@ def score_alignments(
     )
 
 
-def align(weights: Floats) -> float:
+def best_alignment(weights: Floats) -> float:
     """Return SODA's F-measure of n predicted and m annotated segments in order, with weights of 0 or more, n x m.
 
     The greatest sum of weights of pairs that keep both orders is divided by n, and by m; 0 without a segment.

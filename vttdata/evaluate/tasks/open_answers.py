@@ -140,7 +140,10 @@ def guess_by_type(items: QuestionItems, truths: Sequence[str]) -> list[str]:
     for kind, source, truth in zip(types, sources, truths, strict=True):
         total[kind][truth] += 1
         of_source[kind, source][truth] += 1
-    ranked = {kind: sorted(counts, key=lambda text, c=counts: (-c[text], text)) for kind, counts in total.items()}
+    ranked = {
+        kind: [text for _, text in sorted((-count, text) for text, count in counts.items())]
+        for kind, counts in total.items()
+    }
     guesses = {}
     for kind, source in of_source:
         own, counts = of_source[kind, source], total[kind]
