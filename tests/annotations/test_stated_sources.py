@@ -11,7 +11,7 @@ import pytest
 from vttdata.annotations.stated_sources import StatedSource, read_official_sources
 from vttdata.errors import VttdataError
 from vttdata.recipe.origins import all_origins, read_origins
-from vttdata.recipe.sources import SourceTable, StatedSources, all_sources, read_stated_sources
+from vttdata.recipe.sources import SourceTable, StatedName, StatedSources, all_sources, read_stated_sources
 
 
 def read(name: str, folder: Path) -> tuple[Counter[str], dict[str, StatedSource]]:
@@ -37,7 +37,7 @@ def test_packaged_description_says_where_sources_are_or_that_they_are_not(name: 
     ("name", "folder", "counts", "item", "names"),
     [
         ("msrvtt", "msrvtt", {"train": 6513, "validation": 497, "test": 2990}, "video0", "9lZi22qLlEo msrvtt:0"),
-        ("youcook2", "youcook2", {"train": 1333, "validation": 457}, "GLd3aX16zBg", "GLd3aX16zBg GLd3aX16zBg"),
+        ("youcook2", "youcook2", {"train": 1333, "validation": 457}, "GLd3aX16zBg", "GLd3aX16zBg"),
         (
             *("activitynet-captions", "activitynet"),
             {"train": 10009, "validation": 2460, "test": 2457, "hidden_test": 3129},
@@ -75,6 +75,13 @@ def test_splits_spans_and_texts_of_items_come_from_all_tables(tmp_path: Path) ->
     assert known == ("aaaaaaaaaaa_3_7", "train", ("aaaaaaaaaaa",), "aaaaaaaaaaa", 3.0, 7.0)
     assert (unknown.item, unknown.split, unknown.names) == ("other", "unlisted", ())
     assert found.texts == {"train": ["one", "two"], "unlisted": ["three"]}
+
+
+def test_groups_of_a_form_are_one_id(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{"at": "videos/Art/3.mp4"}, {"at": "elsewhere"}]))
+    name = StatedName("at", r"videos/(\w+)/(?P<start>0?)(\d+)\.mp4", "mmvu:{}")
+    found = read_official_sources(StatedSources([SourceTable(["a.json"], names=[name])]), tmp_path)
+    assert [(row.item, row.names) for row in found.sources] == [("Art_3", ("mmvu:Art_3",)), ("elsewhere", ())]
 
 
 def test_mistakes_are_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_both_directions_score_as_evaluate(demo: Path, tmp_path: Path, every_cap
     dataset = distinct_captions(demo, tmp_path / "dataset") if every_caption else demo
     export(dataset, "mteb", tmp_path / "x", every_caption=every_caption)
     scores = score(tmp_path / "x", demo / "videos" / "train", tmp_path / "out")
-    (predictions,) = (tmp_path / "out").glob("*V2T_predictions.json")
+    (predictions,) = (tmp_path / "out").glob("*V2TRetrieval_predictions.json")
     matrix = matrix_of(predictions, dataset, every_caption=every_caption, out=tmp_path / "matrix.npz")
     ours = {
         "t2v": evaluated(dataset, tmp_path / "out" / "t2v.run", split="train"),

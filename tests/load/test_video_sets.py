@@ -140,6 +140,37 @@ def test_command_counts_sources_seconds_and_texts_and_lists_what_to_leave_out(
     assert "activitynet-qa train" in (tmp_path / "a.html").read_text()
 
 
+def test_clips_that_another_set_names_have_its_times_and_seconds_say_of_how_many_sources_they_are(
+    tmp_path: Path,
+) -> None:
+    urls = [f"https://www.youtube.com/watch?v={letter * 11}" for letter in "abc"]
+    videos = [
+        {"video_id": f"video{number}", "url": url, "split": "train", "start time": 10.0, "end time": 20.0}
+        for number, url in enumerate(urls)
+    ]
+    for name, file, content in (
+        ("msrvtt", "train_val_videodatainfo.json", json.dumps({"videos": videos, "sentences": []})),
+        ("msrvtt-qa", "test.csv", "video_id,question\n0,who\n1,what\n"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text(content)
+    (tmp_path / "mine.csv").write_text("youtube_id,start,end\naaaaaaaaaaa,15,40\nbbbbbbbbbbb,,\nccccccccccc,0,11\n")
+    references = [f"{name}={tmp_path / name}" for name in ("msrvtt", "msrvtt-qa")]
+    sets, _ = read_video_sets([*references, str(tmp_path / "mine.csv")], print)
+    found = {
+        (each.a.set_name, each.b.set_name): (each.sources, each.timed, each.seconds)
+        for each in compare_sets(sets, "2026-01-31").overlaps
+    }
+    # 10 to 20 s of each of two videos; 15 to 20 s of one, and of the other no times in one's own list.
+    assert found == {
+        ("msrvtt-qa", "msrvtt"): (2, 2, 20),
+        ("msrvtt-qa", "mine.csv"): (2, 1, 5),
+        ("mine.csv", "msrvtt"): (3, 2, 6),
+    }
+    page = "\n".join(str(section) for section in compare_sets(sets, "2026-01-31").sections())
+    assert "6 (of 2)" in page
+
+
 def test_sets_without_leaks_end_with_zero_and_unreadable_ones_in_one_sentence(
     activitynet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

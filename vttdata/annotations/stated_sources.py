@@ -91,6 +91,7 @@ def read_official_sources(stated: StatedSources, folder: Path) -> OfficialSource
 def _read_table(table: SourceTable, file: OfficialFile) -> Iterator[tuple[StatedSource, list[str]]]:
     """Yield what the rows of a file say, once for each span, with the texts at the first span."""
     forms = [(name, re.compile(name.form, re.DOTALL)) for name in table.names]
+    numbers = {form: sorted({*range(1, form.groups + 1)} - {*form.groupindex.values()}) for _, form in forms}
     for key, row in _rows(_read_values(file), table.rows.split(".")):
 
         def find(path: str | None, key: str = key, row: object = row) -> list[Any]:
@@ -103,8 +104,8 @@ def _read_table(table: SourceTable, file: OfficialFile) -> Iterator[tuple[Stated
             if (match := form.fullmatch(str(value).strip()))
         ][:2]
         stated = matches[0][1].groupdict() if matches else {}
-        ids = [match[1] for _, match in matches]
-        names = tuple(name.name.replace("{}", match[1]) for name, match in matches)
+        ids = ["_".join(filter(None, (match[number] for number in numbers[match.re]))) for _, match in matches]
+        names = tuple(name.name.replace("{}", own) for (name, _), own in zip(matches, ids, strict=True))
         # Some matches are of a form that nobody named, so that the item is known and its source is not.
         item = next(iter(find(table.item) or ids or (find(table.names[0].at) if table.names else [])), key)
         split = table.split or next(map(str, find(table.split_at)), "")

@@ -63,8 +63,8 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 )
 @option(
     "--task NAME",
-    "What the predictions are: captioning, dense-captioning, retrieval, foils, grounding, moments, questions or "
-    "open-answers.",
+    "What the predictions are: captioning, dense-captioning, detailed-captions, retrieval, foils, grounding, moments, "
+    "questions or open-answers.",
     type=Names("task", "vttdata.evaluate.tasks:TASKS.files"),
     show_default="by the dataset and the file",
 )

@@ -6,6 +6,7 @@ A benchmark whose official files are described in ``recipes/sources`` is read fr
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -74,7 +75,7 @@ def read_video_sets(
                 absent[name] = read_stated_sources(all_sources()[name]).unknown or str(error).removeprefix(f"{name}: ")
     if not sets:
         raise VttdataError("No official files have been fetched yet; 'vttdata fetch NAME' gets those of a benchmark.")
-    return adopt_names(sets), absent
+    return _adopt_spans(adopt_names(sets)), absent
 
 
 def read_benchmark(
@@ -101,6 +102,31 @@ def read_benchmark(
     }
     unknown = [*filter(None, [stated.unknown]), *(f"Without {missing}." for missing in found.missing)]
     return VideoSet(name, pa.table(columns), found.texts, unknown=unknown)
+
+
+def _adopt_spans(sets: Sequence[VideoSet]) -> list[VideoSet]:
+    """Return sets, whose rows without a span have that of the clip of another set that they name."""
+    of_clip: dict[str, set[tuple[float, float]]] = defaultdict(set)
+    for own in sets:
+        columns = ("name_in_id", "start", "end")
+        if set(columns) <= set(own.table.column_names):
+            for name, *span in zip(*(own.table.column(column).to_pylist() for column in columns), strict=True):
+                if name is not None and all(time is not None and math.isfinite(time) for time in span):
+                    of_clip[name].add((span[0], span[1]))
+    adopted = []
+    for own in sets:
+        table, names = own.table, own.table.column("source_id").to_pylist()
+        spans = [next(iter(found)) if len(found := of_clip.get(name, ())) == 1 else None for name in names]
+        for column, place in (("start", 0), ("end", 1)) if any(spans) else ():
+            stated = table.column(column).to_pylist()
+            times = [
+                span[place] if span is not None and (time is None or math.isnan(time)) else time
+                for span, time in zip(spans, stated, strict=True)
+            ]
+            index = table.schema.get_field_index(column)
+            table = table.set_column(index, column, pa.array(times, pa.float64()))
+        adopted.append(dataclasses.replace(own, table=table))
+    return adopted
 
 
 def _fetch(name: str, stated: StatedSources, note: Callable[[str], None], *, offline: bool | None) -> Path:

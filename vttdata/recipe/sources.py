@@ -36,8 +36,8 @@ class StatedName(Strict):
 
     Fields:
         at: path of the text in the row.
-        form: regular expression of the whole text, whose first group is the id, and whose groups ``start``, ``end``
-            (seconds) and ``text`` say more; a text of another form is no such name.
+        form: regular expression of the whole text, whose groups are the id, joined by ``_``, and whose groups
+            ``start``, ``end`` (seconds) and ``text`` say more; a text of another form is no such name.
         name: what the id is turned into: an address, the name of a collection with the id after it, or the id of a
             YouTube video alone.
     """

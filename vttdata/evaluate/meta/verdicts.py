@@ -9,8 +9,9 @@ import datetime
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +21,13 @@ from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import Columns, read_number, read_table, required_text
 from vttdata.ids import digest
+from vttdata.json_types import Row
 
 _ITEM, _REVISION, _PROMPT = ("item", "video_id"), ("revision", "model_revision"), ("prompt_digest", "prompt")
 _TEXT = ("caption", "candidate")
-_NAMED = ("system", "judge", "date", "repeat", "position", "score")
+JUDGE_COLUMNS = (("judge",), _REVISION, _PROMPT, ("date",))
+"""Names of each column that says who a judge is."""
+
 # What a name that moves to another model is made of, and what a fixed one has: a date, a version or a digest.
 _FLOATING = re.compile(r"(?:^|[-_:@/ ])(?:latest|main|master|head|preview|stable|default|current)(?:$|[-_:@/ ])", re.I)
 _FIXED = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d+\.\d+\.\d+|(?<![0-9a-z])[0-9a-f]{7,}(?![0-9a-z])", re.I)
@@ -139,6 +143,56 @@ def _run_order(run: str | float) -> tuple[float, str]:
         return math.inf, str(run)
 
 
+class JudgeNames:
+    """Judges of a table, each a model at a fixed revision, with the digest of its prompt and the days of its verdicts.
+
+    Fields:
+        prompts: judge -> digest.
+        dates: judge -> days.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.prompts: dict[str, str] = {}
+        self.dates: defaultdict[str, set[str]] = defaultdict(set)
+
+    def read(self, line: int, row: Row) -> str:
+        """Return the judge of a row, from `JUDGE_COLUMNS`.
+
+        Raises:
+            VttdataError: if they are not complete, the revision may mean another model tomorrow, or the judge has a
+                second prompt.
+        """
+        judge, revision, prompt, date = (read_text(self._file, line, row, names) for names in JUDGE_COLUMNS)
+        where, name = f"{self._file}:{line}", f"{judge} {revision}"
+        if _FLOATING.search(revision) or not _FIXED.search(revision):
+            raise VttdataError(
+                f"{where}: '{revision[:60]}' does not fix a model: name a date, a version or a digest as its revision."
+            )
+        if not _DIGEST.fullmatch(prompt):
+            raise VttdataError(f"{where}: the prompt's digest is '{prompt[:40]}', not 8 to 64 hexadecimal digits.")
+        if self.prompts.setdefault(name, prompt) != prompt:
+            raise VttdataError(
+                f"{where}: {name[:80]} has two prompts, {self.prompts[name][:16]} and {prompt[:16]}; put each into a "
+                "table of its own."
+            )
+        try:
+            self.dates[name].add(datetime.date.fromisoformat(date[:10]).isoformat())
+        except ValueError:
+            raise VttdataError(f"{where}: the date is '{date[:40]}', not like 2026-01-31.") from None
+        return name
+
+
+def read_text(file: Path, line: int, row: Row, names: Sequence[str]) -> str:
+    """Return the text of the first of some columns that has one, as it was before it was made safe for spreadsheets.
+
+    Raises:
+        VttdataError: if none has.
+    """
+    present = next((name for name in names if row.get(name) is not None), names[0])
+    return unescape_formula(required_text(file, line, row, present))
+
+
 def read_judges(file: Path) -> list[Judge]:
     """Read a table of verdicts.
 
@@ -154,45 +208,22 @@ def read_judges(file: Path) -> list[Judge]:
             verdicts of one run.
     """
     columns = Columns(
-        (*_ITEM, *_NAMED, *_REVISION, *_PROMPT, *_TEXT),
-        [_ITEM, ("score",), ("judge",), _REVISION, _PROMPT, ("date",)],
+        (*_ITEM, "system", "repeat", "position", "score", *_TEXT, *chain(*JUDGE_COLUMNS)),
+        [_ITEM, ("score",), *JUDGE_COLUMNS],
         ("score", "position"),
     )
     verdicts: dict[str, list[JudgeVerdict]] = {}
-    prompts: dict[str, str] = {}
-    dates: dict[str, set[str]] = {}
+    judges = JudgeNames(file)
     seen: dict[tuple[str, str, str, str], int] = {}
     for line, row in read_table(file, columns):
-
-        def text(names: Sequence[str], line: int = line, row: Mapping[str, object] = row) -> str:
-            present = next((name for name in names if row.get(name) is not None), names[0])
-            return unescape_formula(required_text(file, line, row, present))
-
-        where = f"{file}:{line}"
-        revision, prompt, date = text(_REVISION), text(_PROMPT), text(("date",))
-        name = f"{text(('judge',))} {revision}"
-        if _FLOATING.search(revision) or not _FIXED.search(revision):
-            raise VttdataError(
-                f"{where}: '{revision[:60]}' does not fix a model: name a date, a version or a digest as its revision."
-            )
-        if not _DIGEST.fullmatch(prompt):
-            raise VttdataError(f"{where}: the prompt's digest is '{prompt[:40]}', not 8 to 64 hexadecimal digits.")
-        if prompts.setdefault(name, prompt) != prompt:
-            raise VttdataError(
-                f"{where}: {name[:80]} has two prompts, {prompts[name][:16]} and {prompt[:16]}; put each into a table "
-                "of its own."
-            )
-        try:
-            dates.setdefault(name, set()).add(datetime.date.fromisoformat(date[:10]).isoformat())
-        except ValueError:
-            raise VttdataError(f"{where}: the date is '{date[:40]}', not like 2026-01-31.") from None
+        name = judges.read(line, row)
         system, repeat = (
             str(row.get(column)) if row.get(column) is not None else "" for column in ("system", "repeat")
         )
         caption = next((unescape_formula(str(row[key])) for key in _TEXT if row.get(key) is not None), None)
         position = None if row.get("position") is None else read_number(file, line, "position", row["position"])
         verdict = JudgeVerdict(
-            text(_ITEM),
+            read_text(file, line, row, _ITEM),
             unescape_formula(system),
             read_number(file, line, "score", row["score"]),
             repeat,
@@ -203,10 +234,13 @@ def read_judges(file: Path) -> list[Judge]:
         before = seen.setdefault((name, verdict.system, verdict.item, repeat), line)
         if before != line:
             raise VttdataError(
-                f"{where}: {verdict.item[:80]!a} has a verdict of the same run on line {before}; number runs in a "
-                "column 'repeat'."
+                f"{file}:{line}: {verdict.item[:80]!a} has a verdict of the same run on line {before}; number runs in "
+                "a column 'repeat'."
             )
         verdicts.setdefault(name, []).append(verdict)
     if not verdicts:
         raise VttdataError(f"{file}: contains no verdicts.")
-    return [Judge(name, prompts[name], (min(dates[name]), max(dates[name])), rows) for name, rows in verdicts.items()]
+    return [
+        Judge(name, judges.prompts[name], (min(judges.dates[name]), max(judges.dates[name])), rows)
+        for name, rows in verdicts.items()
+    ]

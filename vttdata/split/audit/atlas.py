@@ -73,11 +73,15 @@ class SplitOfSet:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What two splits of different sets share; `seconds` is None where the spans of none of the sources are known."""
+    """What two splits of different sets share.
+
+    `seconds` are those of the `timed` sources, whose spans are known in both; None where these are none.
+    """
 
     a: SplitOfSet
     b: SplitOfSet
     sources: int
+    timed: int
     seconds: float | None
     near_duplicates: int | None
     texts: int
@@ -131,7 +135,7 @@ class Atlas(Result):
             sets[own.set_name][own.split] = counts | {"training": own.is_training}
         pairs = [
             {"a": [own.a.set_name, own.a.split], "b": [own.b.set_name, own.b.split], "leak": own.is_leak}
-            | {name: getattr(own, name) for name in ("sources", "seconds", "near_duplicates", "texts")}
+            | {name: getattr(own, name) for name in ("sources", "timed", "seconds", "near_duplicates", "texts")}
             for own in self.overlaps
         ]
         known = {"unknown": {name: list(own) for name, own in self.unknown.items() if own}, "absent": dict(self.absent)}
@@ -177,14 +181,23 @@ class Atlas(Result):
         rows = [
             (
                 *(str(own.a), str(own.b), _share(own.sources, own.a), _share(own.sources, own.b)),
-                *(None if own.seconds is None else round(own.seconds), own.near_duplicates, own.texts),
+                *(_describe_seconds(own), own.near_duplicates, own.texts),
             )
             for own in overlaps
         ]
         if not rows:
             return Section(title, ["None."])
-        sentence = "Seconds are of sources whose spans are known in both; texts are equal captions or questions."
+        sentence = (
+            "Seconds are of sources whose spans are known in both, of as many as are named where these are not all; a "
+            "span is what a set marks, or else the whole video. Texts are equal captions or questions."
+        )
         return Section(title, [sentence], table=ResultTable(columns, rows))
+
+
+def _describe_seconds(own: Overlap) -> str | None:
+    if own.seconds is None:
+        return None
+    return f"{own.seconds:,.0f}{f' (of {own.timed:,})' if own.timed < own.sources else ''}"
 
 
 def _share(sources: int, of: SplitOfSet) -> str:
@@ -209,7 +222,9 @@ def compare_sets(
         if a.set_name == b.set_name or (of is not None and a.set_name not in of and b.set_name not in of):
             continue
         duplicates = None if near is None else int(near[i, j])
-        found = Overlap(a, b, int(shared_sources[i, j]), seconds.get(pair), duplicates, int(shared_texts[i, j]))
+        timed, shared_seconds = seconds.get(pair, (0, None))
+        number = int(shared_sources[i, j])
+        found = Overlap(a, b, number, timed, shared_seconds, duplicates, int(shared_texts[i, j]))
         overlaps += [found] if found.sources or found.texts or duplicates else []
         if found.is_leak:
             ids = shared.setdefault((a.set_name, b.set_name), {}).setdefault(a.split, [])
@@ -318,20 +333,24 @@ def _merge_spans(
     return merged
 
 
-def _share_seconds(spans: Mapping[tuple[int, int], list[tuple[float, float]]]) -> dict[tuple[int, int], float]:
-    """Return (split, later split) -> seconds of sources that both have, of those whose spans are known in both."""
+def _share_seconds(
+    spans: Mapping[tuple[int, int], list[tuple[float, float]]],
+) -> dict[tuple[int, int], tuple[int, float]]:
+    """Return (split, later split) -> number of sources whose spans are known in both, and seconds that both have."""
     splits_of: dict[int, list[int]] = defaultdict(list)
     for source, split in spans:
         splits_of[source].append(split)
-    seconds: dict[tuple[int, int], float] = defaultdict(float)
+    shared: dict[tuple[int, int], tuple[int, float]] = {}
     for source, splits in splits_of.items():
         for a, b in combinations(sorted(splits), 2):
-            seconds[a, b] += sum(
+            number, seconds = shared.get((a, b), (0, 0.0))
+            in_common = (
                 max(0.0, min(last, end) - max(first, start))
                 for first, last in spans[source, a]
                 for start, end in spans[source, b]
             )
-    return seconds
+            shared[a, b] = number + 1, seconds + sum(in_common)
+    return shared
 
 
 def _place_texts(sets: Sequence[VideoSet], numbers: Mapping[tuple[str, str], int]) -> Flags:
