@@ -163,7 +163,7 @@ class JudgeNames:
             VttdataError: if they are not complete, the revision may mean another model tomorrow, or the judge has a
                 second prompt.
         """
-        judge, revision, prompt, date = (read_text(self._file, line, row, names) for names in JUDGE_COLUMNS)
+        judge, revision, prompt, date = (stated_text(self._file, line, row, names) for names in JUDGE_COLUMNS)
         where, name = f"{self._file}:{line}", f"{judge} {revision}"
         if _FLOATING.search(revision) or not _FIXED.search(revision):
             raise VttdataError(
@@ -183,7 +183,7 @@ class JudgeNames:
         return name
 
 
-def read_text(file: Path, line: int, row: Row, names: Sequence[str]) -> str:
+def stated_text(file: Path, line: int, row: Row, names: Sequence[str]) -> str:
     """Return the text of the first of some columns that has one, as it was before it was made safe for spreadsheets.
 
     Raises:
@@ -223,7 +223,7 @@ def read_judges(file: Path) -> list[Judge]:
         caption = next((unescape_formula(str(row[key])) for key in _TEXT if row.get(key) is not None), None)
         position = None if row.get("position") is None else read_number(file, line, "position", row["position"])
         verdict = JudgeVerdict(
-            read_text(file, line, row, _ITEM),
+            stated_text(file, line, row, _ITEM),
             unescape_formula(system),
             read_number(file, line, "score", row["score"]),
             repeat,

@@ -19,7 +19,7 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import ClipItems, read_clips
-from vttdata.evaluate.meta.verdicts import JUDGE_COLUMNS, JudgeNames, read_text
+from vttdata.evaluate.meta.verdicts import JUDGE_COLUMNS, JudgeNames, stated_text
 from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.files.tables import JSON_LINES, Columns, open_text, read_table
@@ -140,7 +140,7 @@ def read_events(path: Path) -> tuple[dict[str, Shares], JudgeNames]:
     seen: dict[tuple[str, ...], int] = {}
     for line, row in read_table(path, _COLUMNS):
         name = judges.read(line, row)
-        video, event = (read_text(path, line, row, [column]) for column in ("video_id", "event"))
+        video, event = (stated_text(path, line, row, [column]) for column in ("video_id", "event"))
         side, relation = (
             _choose(path, line, row, column, values)
             for column, values in (("events_of", SIDES), ("verdict", RELATIONS))
@@ -161,7 +161,7 @@ def read_events(path: Path) -> tuple[dict[str, Shares], JudgeNames]:
 
 
 def _choose(path: Path, line: int, row: Row, column: str, values: Sequence[str]) -> int:
-    value = read_text(path, line, row, [column])
+    value = stated_text(path, line, row, [column])
     if (word := value.strip().lower()) not in values:
         raise VttdataError(f"{path}:{line}: '{column}' is {value[:40]!a}, not {', '.join(values)}.")
     return values.index(word)
