@@ -23,16 +23,8 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import Items
-from vttdata.evaluate.tasks.dense_captioning import (
-    TASK,
-    Paragraph,
-    Segment,
-    best_alignment,
-    overlaps,
-    read_segments,
-    score_alignments,
-    score_extents,
-)
+from vttdata.evaluate.segments import Paragraph, Segment, best_alignment, overlaps, score_alignments, score_extents
+from vttdata.evaluate.tasks.dense_captioning import TASK, read_segments
 
 A, B, C = "v_aaaaaaaaaa1", "v_bbbbbbbbbb2", "v_cccccccccc3"
 FIRST = {

@@ -6,7 +6,8 @@ from collections import Counter
 from statistics import median
 
 from vttdata.evaluate.baseline import Baseline, Setting
-from vttdata.evaluate.tasks.dense_captioning import DenseItems, Segment
+from vttdata.evaluate.segments import Segment
+from vttdata.evaluate.tasks.dense_captioning import DenseItems
 
 
 def divide_videos(setting: Setting[DenseItems]) -> list[list[Segment]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from vttdata.evaluate.baseline import Baseline, Setting
-from vttdata.evaluate.tasks.dense_captioning import DenseItems, Segment
+from vttdata.evaluate.segments import Segment
+from vttdata.evaluate.tasks.dense_captioning import DenseItems
 
 
 def describe_whole_videos(setting: Setting[DenseItems]) -> list[list[Segment]]:

@@ -3,12 +3,9 @@
 Sentences are compared by the program of the ActivityNet challenge (Krishna et al., ICCV 2017): at a tIoU t, a predicted
 sentence is paired with that of every annotated segment with which its own overlaps by t or more, of all annotators, and
 where there is none with a word that nobody wrote. A metric scores the pairs of a video as a corpus of their own; scores
-are averaged over videos, and over t of .3, .5, .7 and .9. Precision is the share of predicted segments that overlap by
-more than t with an annotated one, recall that of annotated segments, of the best annotator.
-
-SODA (Fujita et al., ECCV 2020) aligns both sequences of segments in order, so that the sum of tIoU times METEOR is
-greatest; that sum over the number of predicted, and of annotated, segments is its precision and recall. Its program
-takes the annotated sentence for the one that METEOR scores, and the predicted one for the reference.
+are averaged over videos, and over t of .3, .5, .7 and .9. How segments lie beside each other is told by
+`vttdata.evaluate.segments`, among it SODA, whose program takes the annotated sentence for the one that METEOR scores,
+and the predicted one for the reference.
 
 Paragraphs are the sentences of a video in one text, scored against those of all annotators (Park et al., CVPR 2019).
 """
@@ -31,6 +28,16 @@ from vttdata.evaluate.items import Items, describe_items, read_clips
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metric import CaptioningMetric, load_metric
 from vttdata.evaluate.predictions import Matched, MatchRule, match_predictions, read_strict_json
+from vttdata.evaluate.segments import (
+    TIOUS,
+    Paragraph,
+    Segment,
+    average_tious,
+    order_of_starts,
+    overlaps,
+    score_alignments,
+    score_extents,
+)
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.evaluate.tasks.grounding import describe_units
 from vttdata.export.reader import DatasetReader
@@ -40,12 +47,9 @@ from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
 
-TIOUS = (0.3, 0.5, 0.7, 0.9)
 MAX_SEGMENTS = 1000
 """Predicted segments of a video that count; the challenge's limit."""
 
-# Of the official programs, against division by zero.
-_EPSILON = 1e-8
 _CELLS = 32
 _ENGLISH = "ptb-3.4.1"
 # What the challenge's program of 2018 compares a sentence with that overlaps with nothing; three tokens.
@@ -56,17 +60,6 @@ _COLUMNS = Columns(
     (("video_id",), ("start", "timestamp"), ("end", "timestamp"), ("sentence", "caption")),
     ("start", "end"),
 )
-
-
-class Segment(NamedTuple):
-    """Part of a video from `start` to `end`, seconds, and the sentence about it."""
-
-    start: float
-    end: float
-    sentence: str
-
-
-Paragraph = Sequence[Segment]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -207,7 +200,9 @@ class DenseCaptioningTask(EvaluationTask[DenseItems]):
                 each.end > seconds + 1 for segments, seconds in pairs for each in segments
             ),
             "Videos whose predicted segments are not in the order of their starts, in which SODA takes them; "
-            "paragraphs have them as they are in the file": sum(_order(each) != [*range(len(each))] for each in given),
+            "paragraphs have them as they are in the file": sum(
+                order_of_starts(each) != [*range(len(each))] for each in given
+            ),
         }
         findings = [f"{what}: {number:,}." for what, number in numbers.items() if number]
         spans = [[each[:2] for each in segments] for segments in given]
@@ -289,18 +284,6 @@ def _segment(location: str, row: Row) -> Segment:
     return Segment(times[0], times[1], sentence)
 
 
-def overlaps(predicted: Paragraph, truths: Paragraph) -> Floats:
-    """Return the tIoU of predicted and annotated segments as the official programs have it, n x m."""
-    first, second = (
-        np.array([each[:2] for each in segments], dtype=float).reshape(-1, 2) for segments in (predicted, truths)
-    )
-    starts, ends = first[:, None, 0], first[:, None, 1]
-    shared = np.maximum(np.minimum(ends, second[:, 1]) - np.maximum(starts, second[:, 0]), 0)
-    hull = np.maximum(ends, second[:, 1]) - np.minimum(starts, second[:, 0])
-    found: Floats = shared / (np.minimum(hull, ends - starts + second[:, 1] - second[:, 0]) + _EPSILON)
-    return found
-
-
 class _Pairs(NamedTuple):
     """Pairs of a predicted and an annotated sentence that overlap, and of a predicted one and the placeholder.
 
@@ -371,7 +354,7 @@ def score_segments(
         in_2018 = np.arange(number) + number * pairs.is_placeholder
         for column, rows in ((name, np.arange(number)), (f"{name}-2018", in_2018)):
             part = found.select(rows)
-            columns |= _average(column, [_sum_pairs(part, pairs, tiou, len(texts)) for tiou in TIOUS])
+            columns |= average_tious(column, [_sum_pairs(part, pairs, tiou, len(texts)) for tiou in TIOUS])
         columns[f"paragraph/{name}"] = found.select(np.arange(len(together), len(candidates)))
         if name == "meteor":
             similarity = found.items[2 * number : len(together)]
@@ -380,8 +363,8 @@ def score_segments(
             similarity = found.items[met]
             columns["soda-c-turned"] = score_alignments(matrices, predictions, references, similarity)[0]
     cider = load_metric("cider-d", "none")
-    columns |= _average("cider-d", [_score_alone(cider, pairs, tiou, len(texts)) for tiou in TIOUS])
-    columns |= _average("cider-d-corpus", [_score_together(cider, pairs, tiou, len(texts)) for tiou in TIOUS])
+    columns |= average_tious("cider-d", [_score_alone(cider, pairs, tiou, len(texts)) for tiou in TIOUS])
+    columns |= average_tious("cider-d-corpus", [_score_together(cider, pairs, tiou, len(texts)) for tiou in TIOUS])
     columns["paragraph/cider-d"] = cider.score(texts, by_annotator)["cider-d"]
     return columns
 
@@ -404,12 +387,6 @@ def _pair_sentences(
             rows += [(video, value, text == placeholder) for value, text in met]
     columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
     return _Pairs(texts, columns[0].astype(np.int64), columns[1], columns[2].astype(np.bool_))
-
-
-def _average(name: str, by_tiou: Sequence[Floats]) -> dict[str, ColumnScores]:
-    """Return the columns of the values of n videos: their mean over tIoU, and at each tIoU."""
-    at = {f"{name}@{tiou}": ColumnScores.from_means(values) for tiou, values in zip(TIOUS, by_tiou, strict=True)}
-    return {name: ColumnScores.from_means(np.mean(by_tiou, axis=0)), **at}
 
 
 def _sum_pairs(scores: ColumnScores, pairs: _Pairs, tiou: float, number: int) -> Floats:
@@ -438,98 +415,6 @@ def _score_together(cider: CaptioningMetric, pairs: _Pairs, tiou: float, number:
     items = cider.score([pairs.texts[row][0] for row in rows], [[pairs.texts[row][1]] for row in rows])["cider-d"].items
     sums, counts = (np.bincount(pairs.video[rows], weights, number) for weights in (items, None))
     return sums / np.maximum(counts, 1)
-
-
-def score_extents(matrices: Sequence[Floats], references: Sequence[Sequence[Paragraph]]) -> dict[str, ColumnScores]:
-    """Return ``precision`` and ``recall`` of segments, of the best annotator of a video at each tIoU, and ``f1``.
-
-    ``f1`` is the mean over videos of that of their mean precision and recall, as Vid2Seq has it (Yang et al., CVPR
-    2023).
-    """
-    reached = np.zeros((2, len(TIOUS), len(matrices)))
-    for video, (matrix, paragraphs) in enumerate(zip(matrices, references, strict=True)):
-        bounds = np.cumsum([len(each) for each in paragraphs])[:-1]
-        for part in np.split(matrix, bounds, axis=1) if len(matrix) else ():
-            for place, tiou in enumerate(TIOUS):
-                shares = (part > tiou).any(axis=1).mean(), (part > tiou).any(axis=0).mean()
-                reached[:, place, video] = np.maximum(reached[:, place, video], shares)
-    precision, recall = reached.mean(axis=1)
-    f1 = ColumnScores.from_means(_harmonic_mean(precision, recall))
-    return {**_average("precision", [*reached[0]]), **_average("recall", [*reached[1]]), "f1": f1}
-
-
-def score_alignments(
-    matrices: Sequence[Floats],
-    predictions: Sequence[Paragraph],
-    references: Sequence[Sequence[Paragraph]],
-    similarity: Floats | None = None,
-) -> tuple[ColumnScores, ColumnScores, ColumnScores]:
-    """Return SODA's F-measures of the alignment of predicted and annotated segments.
-
-    Args:
-        matrices: tIoU of the predicted and the annotated segments of each video, n.
-        predictions: segments of each video.
-        references: segments of each annotator of each video.
-        similarity: of the sentences of each pair of segments that overlap, by video and predicted segment; 1 by
-            default.
-
-    Returns:
-        With the segments of all annotators as one sequence, as by default in SODA's program; of the best annotator of a
-        video, as with its option for several references, where annotated segments stay in the order of the dataset; and
-        the mean over first annotators, second ones and so on, each over their own videos, as in the program of PDVC
-        (Wang et al., ICCV 2021).
-    """
-    joined, best = [], []
-    by_rank = np.zeros((len(matrices), 2, max(map(len, references))))
-    used = 0
-    for video, (matrix, given, paragraphs) in enumerate(zip(matrices, predictions, references, strict=True)):
-        weights, met = np.maximum(matrix, 0), matrix > 0
-        if similarity is not None:
-            weights[met] *= similarity[used : used + int(met.sum())]
-            used += int(met.sum())
-        weights = weights[_order(given)]
-        joined.append(best_alignment(weights[:, _order([*chain(*paragraphs)])]))
-        parts = np.split(weights, np.cumsum([len(each) for each in paragraphs])[:-1], axis=1)
-        best.append(max(map(best_alignment, parts)))
-        for rank, (part, paragraph) in enumerate(zip(parts, paragraphs, strict=True)):
-            by_rank[video, :, rank] = best_alignment(part[:, _order(paragraph)]), 1.0
-    mean = by_rank[:, 0].sum(axis=1) / by_rank[:, 1].sum(axis=1)
-    return (
-        ColumnScores.from_means(np.array(joined)),
-        ColumnScores.from_means(np.array(best)),
-        ColumnScores(mean, by_rank.reshape(len(matrices), -1), _mean_of_ranks),
-    )
-
-
-def best_alignment(weights: Floats) -> float:
-    """Return SODA's F-measure of n predicted and m annotated segments in order, with weights of 0 or more, n x m.
-
-    The greatest sum of weights of pairs that keep both orders is divided by n, and by m; 0 without a segment.
-    """
-    if not weights.size:
-        return 0.0
-    best = np.zeros(weights.shape[0] + 1)
-    for column in weights.T:
-        best[1:] = np.maximum.accumulate(np.maximum(best[1:], best[:-1] + column))
-    precision, recall = best[-1] / np.array(weights.shape)
-    return float(_harmonic_mean(precision, recall))
-
-
-def _harmonic_mean(first: Any, second: Any) -> Any:
-    total = np.asarray(first + second)
-    return np.divide(2 * first * second, total, out=np.zeros_like(total), where=total > 0)
-
-
-def _mean_of_ranks(sums: Floats, count: Floats) -> Floats:  # noqa: ARG001
-    total, number = np.moveaxis(sums.reshape(*sums.shape[:-1], 2, -1), -2, 0)
-    with np.errstate(invalid="ignore"):
-        means: Floats = (total / number).mean(axis=-1)
-    return means
-
-
-def _order(segments: Paragraph) -> list[int]:
-    """Return the segments in the order of their starts."""
-    return sorted(range(len(segments)), key=lambda index: segments[index].start)
 
 
 TASK = DenseCaptioningTask()
