@@ -160,6 +160,13 @@ def test_unusable_id_lists_are_refused(
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("text", ["video_id,split\n", "true,foil\n", ""])
+def test_a_table_without_rows_is_refused_as_such(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (file := tmp_path / "mine.csv").write_text(text)
+    assert main(["audit", str(file)]) == 2
+    assert capsys.readouterr().err == f"vttdata: {file}: has no rows.\n"
+
+
 def test_text_on_the_terminal_holds_no_control_characters(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(dataset)]) == 0
     text = capsys.readouterr().out

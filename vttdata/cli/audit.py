@@ -258,7 +258,11 @@ def _find_foreign(dataset: str, columns: Mapping[str, str]) -> Path | None:
 
 
 def _is_table_of_clips(path: Path, columns: Mapping[str, str]) -> bool:
-    """Return whether a file says which split each clip is in, and is neither of foils nor of questions."""
+    """Return whether a file says which split each clip is in, and is neither of foils nor of questions.
+
+    Raises:
+        VttdataError: if it is a table without rows.
+    """
     from vttdata.compose.input_captions import is_table
     from vttdata.dataset.foreign_tables import NAMES, SUFFIXES
     from vttdata.files.id_lists import is_id_list
@@ -269,10 +273,12 @@ def _is_table_of_clips(path: Path, columns: Mapping[str, str]) -> bool:
     if not columns and is_id_list(path):
         return True
     try:
-        _, row = next(read_table(path), (0, {}))
+        first = next(read_table(path), None)
     except VttdataError:
         return False
-    names = {*map(fold_name, row), *columns}
+    if first is None:
+        raise VttdataError(f"{path}: has no rows.")
+    names = {*map(fold_name, first[1]), *columns}
     return names.isdisjoint({"true", "foil", "question"}) and not names.isdisjoint(NAMES["split"])
 
 
