@@ -32,7 +32,7 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
         ("true,foil\n,a\n", "pairs.csv:2: the true text is missing"),
         ("true,wrong\na,b\n", "there is no column 'foil'; the columns are 'true', 'wrong'"),
         ("caption,foil\na,b\n", "there is no column 'true'; the columns are 'caption', 'foil'"),
-        ("true,foil\n", "no pairs"),
+        ("true,foil\n", "has no rows"),
         ("true,foil,video_id\na b,a b,v\na c,a d,w\n", "one text twice: 'a b'"),
         ("true,foil,video_id\na b,a c,v\na c,a d,v\n", "All pairs are of one video"),
         (
