@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -24,7 +25,7 @@ from vttdata.annotations.model import SPLITS
 from vttdata.annotations.question_collector import OfficialQuestion, QuestionCollector
 from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.dataset.parquet import open_parquet
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.files.reading import file_sha256
 from vttdata.files.tables import JSON_LINES, parse_delimited, parse_seconds
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, digest, is_safe_id
@@ -202,6 +203,11 @@ def read(folder: Path, layout: Fields, *, language: str = "en", name: str = "thi
     ]
     if stray := next((key for key in answers if key not in reader.answered), None):
         raise VttdataError(f"{folder}: the answer of {stray[:80]!a} is one to none of the questions.")
+    if reader.left_out:
+        reasons = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reader.left_out.items()))
+        total = reader.left_out.total()
+        message = f"{total:,} of {total + len(questions):,} questions are left out ({reasons}); the card says why."
+        warnings.warn(message, VttdataWarning, stacklevel=2)
     takes = group_takes(each.question.video for each in questions) if layout.joined_takes else {}
     for file, location, question in questions:
         source = takes.get(question.video, question.source)
@@ -243,6 +249,7 @@ class FieldReader:
         self.layout = layout
         self.records = records
         self.answered: set[str] = set()
+        self.left_out: Counter[str] = Counter()
         self._numbers: Counter[str] = Counter()
 
     def read_answers(self, folder: Path) -> dict[str, Any]:
@@ -263,6 +270,7 @@ class FieldReader:
             chosen = self._choose(row, fields, column, answer)
             if isinstance(chosen, str):
                 self.records.findings.add(chosen, file.name, self._name(row, fields))
+                self.left_out[chosen] += 1
                 continue
             text, options = chosen
             question = self._describe(row, fields, text, options)

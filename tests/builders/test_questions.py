@@ -13,7 +13,7 @@ import yaml
 
 from builders.questions import Fields, group_takes, read
 from tests.helpers.question_sets import read_set
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, VttdataWarning
 
 SETS = yaml.safe_load(Path(__file__).with_name("question_sets.yaml").read_text(encoding="utf-8"))
 # A folder with a folder of the published files for each recipe.
@@ -48,6 +48,14 @@ def test_small_files_are_read_as_their_makers_document_them(name: str, tmp_path:
         described = describe(found, found.questions[number].video_id, number)
         for key, value in expected.items():
             assert value in described[key] if key == "finding" else value == described[key]
+
+
+def test_questions_that_are_left_out_are_counted_aloud(tmp_path: Path) -> None:
+    for file, content in SETS["mlvu-dev"]["files"].items():
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    words = r"2 of 3 questions are left out \(few_options 1, wrong_answer 1\); the card says why\."
+    with pytest.warns(VttdataWarning, match=words):
+        read_set("mlvu-dev", tmp_path)
 
 
 @pytest.mark.parametrize("name", [name for name, each in SETS.items() if "published" in each])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -98,7 +99,27 @@ def test_interrupted_command_goes_on(
             '{"vid": "v", "question": "open?", "gt": "x"}\n',
             "Reads 1 questions about 1 videos; the answer to the first, 'who?', is 'a'.",
         ),
-        ("open.json", '[{"video": "v", "question": "who?", "answer": "x"}]', "Cannot be read yet: "),
+        (
+            "open.json",
+            '[{"video": "v", "question": "who?", "answer": "x"}]',
+            "Cannot be read yet: no row has options: a list, an object, columns such as option_0, or lines of the "
+            "question.",
+        ),
+        (
+            "keyless.json",
+            '{"7": {"video": "v", "question": "who?", "choices": {"A": "a", "B": "b"}}}',
+            "Cannot be read yet: no row has an answer; those of another file are read by 'answers_from'.",
+        ),
+        (
+            "numbered.json",
+            json.dumps(
+                {
+                    str(n): {"video": f"v{n}", "question": "who?", "choices": ["a", "b"], "answer": "B"}
+                    for n in range(12)
+                }
+            ),
+            "Reads 12 questions about 12 videos; the answer to the first, 'who?', is 'b'.",
+        ),
     ],
 )
 def test_recipe_is_guessed_from_a_file_of_questions(

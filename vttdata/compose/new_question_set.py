@@ -63,7 +63,14 @@ _NAMES: Mapping[str, Sequence[str]] = {
         "key",
     ),
 }
+_ANSWERS = ("answer_letter", "answer_text", "answer_index", "answer_number")
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,2}|[A-Z])")
+_MISSING = {
+    frozenset(
+        ("options", *_ANSWERS)
+    ): "no row has options: a list, an object, columns such as option_0, or lines of the question",
+    frozenset(_ANSWERS): "no row has an answer; those of another file are read by 'answers_from'",
+}
 _SAMPLE = 20_000
 _MIN_SHARE = 0.9
 _MAX_TYPES = 60
@@ -100,7 +107,9 @@ def write_question_recipe(path: Path, folder: Path) -> tuple[Path, str]:
             f"Reads {counts}; the answer to the first, {first.question[:80]!a}, is {first.options[first.answer]!a}."
         )
     except pydantic.ValidationError as error:
-        sentence = f"Cannot be read yet: {error.errors()[0]['msg']}."
+        # What is there is not asked for where something is missing.
+        missing = next((words for key, words in _MISSING.items() if not key & fields.keys()), None)
+        sentence = f"Cannot be read yet: {missing or error.errors()[0]['msg']}."
     except VttdataError as error:
         sentence = f"Cannot be read yet: {error}"
     text = [
@@ -179,7 +188,9 @@ class Guess:
         asked = [row.text("", f"{question}?") or "" for row in self.rows] if options is None else []
         if any(split_option_lines(text) is None and without_instruction(text) != text for text in asked):
             stated["instruction_line"] = True
-        left_out = ["few_options"] * (None in choices) + ["wrong_answer"] * (self._misfits(answer, choices) > 0)
+        # Where no row has options, the error that says so is worth more than a set without questions.
+        left_out = ["few_options"] * (None in choices and any(choices))
+        left_out += ["wrong_answer"] * (self._misfits(answer, choices) > 0)
         names = {str(value) for value in self.values.get(video or name or "", ())}
         if not all(is_safe_id(name_video(each), MAX_EXTERNAL_ID_LENGTH) for each in names):
             stated["plain_ids"] = True
@@ -259,9 +270,13 @@ class Guess:
     def _guess_answer(self, choices: Sequence[Choices | None]) -> dict[str, str]:
         """Return the field of the answers and their path: the notation and path that fit most rows."""
         shares = {}
-        for column in ("answer_letter", "answer_text", "answer_index", "answer_number"):
+        if not any(choices):
+            return {}
+        # A single option is the text of an option in every row.
+        taken = tuple(f"{path}{mark}" for path in self.used for mark in ".[")
+        for column in _ANSWERS:
             for path in self.paths:
-                if path not in self.used and "[]" not in path:
+                if path not in self.used and "[]" not in path and not path.startswith(taken):
                     shares[column, path] = -self._misfits({column: path}, choices)
         if not shares:
             return {}
@@ -280,7 +295,10 @@ class Guess:
 
     def _guess_id(self) -> str | None:
         path = self._take("id", lambda text: isinstance(text, str | int))
-        return path if path is not None and len({str(each) for each in self.values[path]}) == len(self.rows) else None
+        if path is not None and len({str(each) for each in self.values[path]}) == len(self.rows):
+            return path
+        levels = [name for name in _LEVELS if f"{{{name}}}" in self.path]
+        return next((name for name in levels if len({row.names[name] for row in self.rows}) == len(self.rows)), None)
 
     def _mark(self, where: str | list[str]) -> str | list[str]:
         """Return paths with ``?`` behind those that lead to nothing in some row."""
