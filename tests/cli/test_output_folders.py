@@ -201,6 +201,14 @@ def test_page_takes_no_folder_that_shares_its_name(street: Path, tmp_path: Path,
     assert contents(tmp_path / "web") == before
 
 
+def test_a_first_build_that_did_nothing_claims_no_folder(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "empty").mkdir()
+    assert build(tmp_path / "x", f"annotations={tmp_path / 'empty'}", "name=me/road", recipe="msrvtt") == 2
+    capsys.readouterr()
+    assert build(tmp_path / "x", f"annotations={tmp_path / 'empty'}", "name=me/lane", recipe="youcook2") == 2
+    assert "holds the build" not in capsys.readouterr().err
+
+
 def test_build_of_another_name_or_recipe_is_refused(street: Path, tmp_path: Path, capsys: Capture) -> None:
     before = contents(street)
     annotations = f"annotations={tmp_path / 'files'}"
