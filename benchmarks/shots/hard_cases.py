@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +33,7 @@ Show = Callable[[int], Picture]
 """Function from a frame's index to its picture."""
 Transitions = list[tuple[int, int, str]]
 """First and last frame and kind of each true boundary, as `benchmarks.shots.plan.Plan.truth` writes them."""
+Case = Callable[[Random, "Footage"], tuple[Show, Transitions]]
 _X, _Y = np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT))
 _WORDS = ("the", "of", "a", "video", "shot", "frame", "light", "camera", "street", "water", "record", "result", "table")
 
@@ -338,7 +339,7 @@ def damage_packets(path: Path, random: Random) -> None:
     path.write_bytes(data)
 
 
-CASES: dict[str, Callable[[Random, Footage], tuple[Show, Transitions]]] = {
+CASES: dict[str, Case] = {
     case.__name__: case for case in (welding, light, screen, window, whip, damage, slides, fade_in, cutaway)
 }
 _X264 = ("-c:v", "libx264", "-preset", "faster", "-pix_fmt", "yuv420p")
@@ -349,15 +350,16 @@ _ENCODINGS = (
 )
 
 
-def _write(case: str, number: int, half: Half, footage: Footage, seed: int) -> Path:
+def _write(draw: Case, number: int, half: Half, footage: Footage, seed: int) -> Path:
     """Write one video and its truth, unless both exist."""
+    case = draw.__name__
     random = Random(f"{seed}\0{half}\0{case}\0{number}")
     ending, options = _ENCODINGS[number % len(_ENCODINGS)]
     path = footage.folder / f"hard-{half}-{seed}-{case}-{number}.{ending}"
     truth = path.with_suffix(".json")
     if path.exists() and truth.exists():
         return path
-    show, transitions = CASES[case](random, footage)
+    show, transitions = draw(random, footage)
     command = [ffmpeg_path(), "-y", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}"]
     command += ["-r", str(RATE), "-i", "pipe:0", "-threads", "1", *options, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
@@ -375,18 +377,14 @@ def _write(case: str, number: int, half: Half, footage: Footage, seed: int) -> P
 
 
 def write_hard_cases(
-    half: Half, source: Path, folder: Path, *, seed: int, per_case: int, workers: int, cases: Sequence[str] = ()
+    half: Half, source: Path, folder: Path, *, seed: int, per_case: int, workers: int, cases: Iterable[Case]
 ) -> Iterator[Path]:
     """Write the hard cases of a half and yield their files, `per_case` of each."""
     folder.mkdir(parents=True, exist_ok=True)
     takes = tuple(take for take in TAKES if take.half == half and (source / take.file).exists() and take.frames > 30)
     footage = Footage(takes, source, folder)
     with ProcessPoolExecutor(workers) as pool:
-        jobs = [
-            pool.submit(_write, case, number, half, footage, seed)
-            for case in cases or CASES
-            for number in range(per_case)
-        ]
+        jobs = [pool.submit(_write, case, number, half, footage, seed) for case in cases for number in range(per_case)]
         yield from (job.result() for job in jobs)
     for reel in folder.glob("*.yuv"):
         reel.unlink()

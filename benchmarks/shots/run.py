@@ -3,7 +3,8 @@
 Run `python benchmarks/shots/run.py [FOLDER] [--quick] [--half tune|report]`; the videos are made in FOLDER if they are
 not there. Detectors are tuned on the half `tune` and reported on `report`, which share no footage. `--hard NUMBER`
 measures on that many videos of each hard case instead (`benchmarks.shots.hard_cases`), `--real` on real footage whose
-boundaries were judged by eye, and `--single FILE` on further files, of one shot each.
+boundaries were judged by eye, and `--single FILE` on further files, of one shot each. `--overlays NUMBER` measures on
+that many films under each overlay (`benchmarks.shots.overlay_cases`).
 
 Cuts count as found at most one frame off, gradual transitions anywhere inside their extent or one frame beside it;
 every prediction matches one truth at most, and one that matches none is false. CPU is user and system time of the
@@ -34,6 +35,7 @@ from benchmarks.shots.detectors import BARE, DECODES, names, program, python_com
 from benchmarks.shots.footage import Half
 from benchmarks.shots.generate import add_arguments, generate, selected_jobs
 from benchmarks.shots.hard_cases import CASES, write_hard_cases
+from benchmarks.shots.overlay_cases import OVERLAYS
 from vttdata.media.shots.scoring import Change, Score, match, score, score_by_kind
 
 TOLERANCE = 1
@@ -190,7 +192,10 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="a detector; default: all")
     parser.add_argument("--mistakes", action="store_true", help="list what vttdata's detectors missed and added")
     parser.add_argument("--hard", type=int, metavar="NUMBER", help="measure on this many videos of each hard case")
-    parser.add_argument("--case", action="append", choices=list(CASES), help="a hard case; default: all")
+    parser.add_argument("--overlays", type=int, metavar="NUMBER", help="measure on this many films under each overlay")
+    parser.add_argument(
+        "--case", action="append", choices=[*CASES, *OVERLAYS], help="a hard case or an overlay; default: all"
+    )
     parser.add_argument("--real", action="store_true", help="measure on real footage judged by eye")
     parser.add_argument("--single", type=Path, action="append", metavar="FILE", help="a real video of one shot")
     options = parser.parse_args()
@@ -207,16 +212,16 @@ def main() -> None:
             listed=options.mistakes,
         )
         return
+    per_case, cases = (options.overlays, OVERLAYS) if options.overlays else (options.hard, CASES)
+    drawn = [draw for name, draw in cases.items() if not options.case or name in options.case]
     for half in halves:
-        if options.hard:
-            paths = write_hard_cases(half, options.footage, options.folder, seed=options.seed, per_case=options.hard,
-                                     workers=os.cpu_count() or 1, cases=options.case or ())  # fmt: skip
+        if per_case:
+            paths = write_hard_cases(half, options.footage, options.folder, seed=options.seed, per_case=per_case,
+                                     workers=os.cpu_count() or 1, cases=drawn)  # fmt: skip
         else:
             jobs = [job for job in selected_jobs(options) if job.plan.name.startswith(half)]
             paths = generate(jobs, os.cpu_count() or 1)
-        _report(
-            half, [composed(path) for path in paths], detectors, by_case=bool(options.hard), listed=options.mistakes
-        )
+        _report(half, [composed(path) for path in paths], detectors, by_case=bool(per_case), listed=options.mistakes)
 
 
 def _report(
