@@ -37,6 +37,13 @@ _BLACK_BINS = 3
 _BLACK_SHARE = 0.98
 # Share of the middle rows: a line of text is not blank.
 _BLANK_SHARE = 0.998
+# Luma, limited-range black is 16, and levels by which a point changes that no overlay covers all the time; least share
+# of the picture that is black and was not, or will not be, and its least share of all that changes: of lamps that go
+# out at most 0.86. Deviation of such black: at cuts to black at most 0.9, where lamps went out at least 1.4.
+_BLACK, _POINT_CHANGED = 24, 8
+_BLACKED, _BLACKED_OF_CHANGED, _BLACK_DEVIATION = 0.15, 0.92, 1.2
+# Share of the black points that stay black while black lasts.
+_STAYS_BLACK = 0.98
 # Share of a region, as of letterbox bars, and the change below which it stays as it is.
 _PLAIN_SHARE, _UNCHANGED = 0.98, 0.002
 # Two levels of luma: contrast that coding noise can have.
@@ -90,7 +97,7 @@ class Signals:
         relative_distance: `distance_across` relative to the contrast of both; about 1 for pictures that have nothing
             in common. Cells that are black in both, such as letterbox bars, are left out here and in the next.
         luma_correlation: correlation (-1..1) of their luma; high where light or contrast changes and the scene stays.
-        blank: whether the middle of the frame has one tone.
+        blank: whether the middle of the frame has one tone, or all of it is black but for what is laid over it.
         dark: whether the frame is nearly black.
         point_change: mean change of luma (levels, 0..255) at the sampled points, to the frame before.
         replaced: share (0..1) of the picture's structure that is lost from just before this frame to just after, to a
@@ -156,8 +163,9 @@ def measure_signals(descriptions: Iterable[Descriptions], frame_rate: float) -> 
         for name, column in columns.items():
             values = getattr(part, name)
             column.append(values.astype(np.float32) if values.dtype == float else values)
-    joined = (np.concatenate(columns.pop(field.name)) for field in fields(Signals))
-    return Signals(*(values.astype(float) if values.dtype == np.float32 else values for values in joined))
+    joined = {name: np.concatenate(columns.pop(name)) for name in list(columns)}
+    joined["blank"] = _spread_black(joined["blank"], joined["colours"])
+    return Signals(*(values.astype(float) if values.dtype == np.float32 else values for values in joined.values()))
 
 
 def _overlapping_runs(descriptions: Iterable[Descriptions], radius: int) -> Iterator[Descriptions]:
@@ -192,7 +200,9 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
     luma = run.luma[radius - 2 : radius + count + 1]
     difference = np.maximum(luma[1:], luma[:-1]) - np.minimum(luma[1:], luma[:-1])
     point_change = difference.sum(1, dtype=np.uint32) / POINTS[0]
-    explanation = _explain_changes(run.luma, radius, flash, change, point_change)
+    # Of one frame more in front.
+    blacked = is_blacked(*(run.luma[first : first + count + 1] for first in (0, radius - 1, 2 * radius - 1)))
+    explanation = _explain_changes(run.luma, radius, flash, change, point_change, blacked[1:] != blacked[:-1])
     return Signals(
         change=change[1:-1],
         breadth=_breadth(moved, histograms),
@@ -202,7 +212,7 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
         wipe_progress=measure_wipe_progress(before, current, after),
         relative_distance=across / np.sqrt(moments.visible_share) / (moments.before + moments.after + _NOISE),
         luma_correlation=moments.covariance / (moments.before * moments.after + _NOISE**2),
-        blank=is_blank(histograms),
+        blank=is_blank(histograms) | blacked[1:],
         dark=whole_frame[:, 0, :_BLACK_BINS].sum(1) >= _BLACK_SHARE * POINTS[0],
         point_change=point_change[1:-1],
         **explanation._asdict(),
@@ -223,7 +233,7 @@ class _Explanation(NamedTuple):
 
 
 def _explain_changes(
-    luma: NDArray[np.uint8], radius: int, flash: int, change: Floats, point_change: Floats
+    luma: NDArray[np.uint8], radius: int, flash: int, change: Floats, point_change: Floats, turns_black: Flags
 ) -> _Explanation:
     """Compare the pictures on both sides of sudden changes.
 
@@ -233,6 +243,8 @@ def _explain_changes(
         flash: frames in a fifth of a second.
         change: (n + 2,) changes of colours, of one frame more at either end.
         point_change: (n + 2,) changes of luma.
+        turns_black: (n,) whether all turns black, or no longer is, but for what is laid over it: no light does that,
+            nothing appears, and what stays tells nothing.
     """
     beside = np.maximum(change[:-2], change[2:])
     found = _Explanation(*np.zeros((3, len(beside))), *np.zeros((3, len(beside)), bool))
@@ -270,6 +282,8 @@ def _explain_changes(
     if len(turn_candidates):
         unmixed = measure_unmixed(*(pictures(at[turn_candidates] + offset) for offset in (-1, 0, 1)))
         found.in_turn[frames[turn_candidates]] = unmixed > _UNMIXED
+    for values in (found.kept, found.relit, found.in_window, found.appears):
+        values[turns_black] = 0
     return found
 
 
@@ -372,3 +386,35 @@ def is_blank(histograms: NDArray[np.uint8]) -> Flags:
     middle = histograms[:, 0, REGIONS // 4 : -REGIONS // 4].sum(1, dtype=np.int32)
     adjacent_bins = middle[:, 1:] + middle[:, :-1]
     return np.asarray(adjacent_bins.max(1) >= _BLANK_SHARE * middle.sum(1))
+
+
+def is_blacked(before: NDArray[np.uint8], current: NDArray[np.uint8], after: NDArray[np.uint8]) -> Flags:
+    """Return which of n pictures (n, points) are black but for what is laid over them; others are not.
+
+    Judged by the points that are not as they are half a second before and after. What is laid over the picture, such
+    as a text or a logo, is set aside: it stays, or is small.
+    """
+    is_black = current < _BLACK
+    blacked = is_black & (np.maximum(before, after) >= _BLACK)
+    differs = [np.maximum(current, side) - np.minimum(current, side) > _POINT_CHANGED for side in (before, after)]
+    share, other = blacked.mean(1), (differs[0] & differs[1] & ~is_black).mean(1)
+    found = (share >= _BLACKED) & (share >= _BLACKED_OF_CHANGED * (share + other))
+    for index in np.flatnonzero(found):
+        found[index] = current[index][blacked[index]].std() <= _BLACK_DEVIATION
+    return np.asarray(found)
+
+
+def _spread_black(blank: Flags, colours: NDArray[np.uint16]) -> Flags:
+    """Return which frames are blank, with those next to blank ones that are as black: a long black looks like itself."""
+    spread, black = blank.copy(), colours[:, 0, 0].astype(float)
+    for way in (slice(None), slice(None, None, -1)):
+        found, is_blank, share = spread[way], blank[way], black[way]
+        least = np.inf
+        for index in range(len(found)):
+            if is_blank[index]:
+                least = max(_STAYS_BLACK * share[index], 1)
+            elif share[index] >= least:
+                found[index] = True
+            else:
+                least = np.inf
+    return spread
