@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.media.shots.signals import Flags, Floats, Signals
+from vttdata.media.shots.signals import Flags, Floats, Signals, is_alike
 from vttdata.records import Transition
 
 # All measured on a film trailer, home videos, single takes and drawn transitions of 3 to 60 frames.
@@ -41,8 +41,6 @@ _UNDONE_RADII = 20
 _MIN_POINTS_CHANGED = 40
 # Contrast at the blank end of a fade, and at which it has ended, over the full contrast.
 _DIM_CONTRAST, _FULL_CONTRAST = 0.4, 0.95
-# Contrast of black frames, in levels.
-_FLAT_CONTRAST = 1.0
 # Share of the change at a cut that is still there a fifth of a second later.
 _LASTING = 0.5
 # Change of colours at changes of light that look like gradual transitions.
@@ -189,8 +187,7 @@ def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int]
     while not signals.blank[cut] and first and signals.blank[first - 1]:
         first -= 1
     # Beside the cut nothing is left but what is laid over the picture, such as a line of text or a logo.
-    overlay = signals.thumbnails[cut if signals.blank[cut] else cut - 1].astype(np.int16)
-    is_flat = (signals.thumbnails[first:last] - overlay).std((1, 2)) < _FLAT_CONTRAST
+    is_flat = is_alike(signals.thumbnails[first:last], signals.thumbnails[cut if signals.blank[cut] else cut - 1])
     return (first, last) if is_flat.sum() <= max_blank else (cut, cut)
 
 

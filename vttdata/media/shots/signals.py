@@ -40,10 +40,10 @@ _BLANK_SHARE = 0.998
 # Luma, limited-range black is 16, and levels by which a point changes that no overlay covers all the time; least share
 # of the picture that is black and was not, or will not be, and its least share of all that changes: of lamps that go
 # out at most 0.86. Deviation of such black: at cuts to black at most 0.9, where lamps went out at least 1.4.
-_BLACK, _POINT_CHANGED = 24, 8
+_BLACK, _POINT_CHANGED = 32, 8
 _BLACKED, _BLACKED_OF_CHANGED, _BLACK_DEVIATION = 0.15, 0.92, 1.2
-# Share of the black points that stay black while black lasts.
-_STAYS_BLACK = 0.98
+# Levels by which blocks of like pictures differ, and their least share.
+_ALIKE, _ALIKE_SHARE = 2, 0.8
 # Share of a region, as of letterbox bars, and the change below which it stays as it is.
 _PLAIN_SHARE, _UNCHANGED = 0.98, 0.002
 # Two levels of luma: contrast that coding noise can have.
@@ -164,7 +164,7 @@ def measure_signals(descriptions: Iterable[Descriptions], frame_rate: float) -> 
             values = getattr(part, name)
             column.append(values.astype(np.float32) if values.dtype == float else values)
     joined = {name: np.concatenate(columns.pop(name)) for name in list(columns)}
-    joined["blank"] = _spread_black(joined["blank"], joined["colours"])
+    joined["blank"] = _fill_black(joined["blank"], joined["thumbnails"])
     return Signals(*(values.astype(float) if values.dtype == np.float32 else values for values in joined.values()))
 
 
@@ -395,26 +395,29 @@ def is_blacked(before: NDArray[np.uint8], current: NDArray[np.uint8], after: NDA
     as a text or a logo, is set aside: it stays, or is small.
     """
     is_black = current < _BLACK
-    blacked = is_black & (np.maximum(before, after) >= _BLACK)
-    differs = [np.maximum(current, side) - np.minimum(current, side) > _POINT_CHANGED for side in (before, after)]
-    share, other = blacked.mean(1), (differs[0] & differs[1] & ~is_black).mean(1)
+    was, will_be = (np.maximum(current, side) - np.minimum(current, side) > _POINT_CHANGED for side in (before, after))
+    blacked, other = is_black & (was | will_be), (was & will_be & ~is_black).mean(1)
+    share = blacked.mean(1)
     found = (share >= _BLACKED) & (share >= _BLACKED_OF_CHANGED * (share + other))
     for index in np.flatnonzero(found):
         found[index] = current[index][blacked[index]].std() <= _BLACK_DEVIATION
     return np.asarray(found)
 
 
-def _spread_black(blank: Flags, colours: NDArray[np.uint16]) -> Flags:
-    """Return which frames are blank, with those next to blank ones that are as black: a long black looks like itself."""
-    spread, black = blank.copy(), colours[:, 0, 0].astype(float)
-    for way in (slice(None), slice(None, None, -1)):
-        found, is_blank, share = spread[way], blank[way], black[way]
-        least = np.inf
-        for index in range(len(found)):
-            if is_blank[index]:
-                least = max(_STAYS_BLACK * share[index], 1)
-            elif share[index] >= least:
-                found[index] = True
-            else:
-                least = np.inf
-    return spread
+def _fill_black(blank: Flags, thumbnails: NDArray[np.uint8]) -> Flags:
+    """Return which frames are blank, with black ones of a black so long that it looks like itself."""
+    filled = blank.copy()
+    edges = np.r_[-1, np.flatnonzero(blank), len(blank)] if blank.any() else np.zeros(1, np.intp)
+    for gap in np.flatnonzero(np.diff(edges) > 1):
+        first, end = edges[gap] + 1, edges[gap + 1]
+        like = thumbnails[first - 1 if first else end]
+        at = first if np.median(like) < _BLACK else end + 1
+        while at < end and is_alike(thumbnails[at], like):
+            at += 1
+        filled[first:end] = at == end
+    return filled
+
+
+def is_alike(thumbnails: NDArray[np.uint8], other: NDArray[np.uint8]) -> Flags:
+    """Return which thumbnails (..., 12, 16) are like another, but for a timecode or a picture in the picture."""
+    return np.asarray((np.abs(thumbnails.astype(np.int16) - other) <= _ALIKE).mean((-2, -1)) >= _ALIKE_SHARE)
