@@ -167,8 +167,10 @@ def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blan
     """
     boundaries = []
     for cut in cuts:
-        first, last = _blank_frames(cut, signals, max_blank)
-        end = last if signals.blank[last] else _full_contrast(signals.thumbnails, last, radius)
+        # Beside the cut nothing is left but what is laid over the picture, such as a line of text or a logo.
+        overlay = signals.thumbnails[cut if signals.blank[cut] else cut - 1]
+        first, last = _blank_frames(cut, signals, overlay, max_blank)
+        end = last if signals.blank[last] else _full_contrast(signals.thumbnails, overlay, last, radius)
         if signals.blank[cut - 1 : cut + 1].any() and end - last >= _MIN_LENGTH:
             boundaries.append(Boundary((first + end + 1) // 2, "fade", first, end))
         else:
@@ -176,7 +178,7 @@ def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blan
     return boundaries
 
 
-def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int]:
+def _blank_frames(cut: int, signals: Signals, overlay: NDArray[np.uint8], max_blank: int) -> tuple[int, int]:
     """Return the first blank frame and the one after the last, of those that a cut leads into or out of.
 
     Of more than `max_blank` frames that show nothing at all, not even the dark end of a fade, none belong to it.
@@ -186,21 +188,21 @@ def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int]
         last += 1
     while not signals.blank[cut] and first and signals.blank[first - 1]:
         first -= 1
-    # Beside the cut nothing is left but what is laid over the picture, such as a line of text or a logo.
-    is_flat = is_alike(signals.thumbnails[first:last], signals.thumbnails[cut if signals.blank[cut] else cut - 1])
+    is_flat = is_alike(signals.thumbnails[first:last], overlay)
     return (first, last) if is_flat.sum() <= max_blank else (cut, cut)
 
 
-def _full_contrast(thumbnails: NDArray[np.uint8], start: int, radius: int) -> int:
+def _full_contrast(thumbnails: NDArray[np.uint8], overlay: NDArray[np.uint8], start: int, radius: int) -> int:
     """Return the frame at which a picture that fades in has its full contrast; `start` where none does.
 
     Args:
         thumbnails: (n, 12, 16) mean luma of blocks.
+        overlay: the same of a blank frame.
         start: frame after the blank ones.
         radius: a quarter of the longest fade, in frames.
     """
     pictures = thumbnails[start : start + 4 * radius]
-    pixels = pictures.reshape(len(pictures), -1).astype(np.float64)
+    pixels = (pictures - overlay.astype(np.float64)).reshape(len(pictures), -1)
     pixels -= pixels.mean(1, keepdims=True)
     contrast = np.sqrt((pixels * pixels).mean(1)) + 1e-9
     correlation = (pixels[1:] * pixels[:-1]).mean(1) / (contrast[1:] * contrast[:-1])
