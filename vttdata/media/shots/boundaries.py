@@ -151,8 +151,11 @@ def is_beside_still_part(signals: Signals, frame: int, radius: int) -> bool:
         above, below = (int(np.argmin([*lines, False])) for lines in (is_still, is_still[::-1]))
         if not _STILL_SHARE[0] <= max(above, below) / len(is_still) <= _STILL_SHARE[1]:
             continue
-        film = turned[:, above:] if above >= below else turned[:, : len(is_still) - below]
-        moves = (np.diff(film, axis=0) != 0).mean((1, 2)) > _MOVING_BLOCKS
+        split = above if above >= below else len(is_still) - below
+        film, still = (turned[:, split:], turned[:, :split]) if above >= below else (turned[:, :split], turned[:, split:])
+        # What flickers in the still part is grain, and as much of it is in the film.
+        moving, flickering = ((np.diff(part, axis=0) != 0).mean((1, 2)) for part in (film, still))
+        moves = moving > 2 * flickering + _MOVING_BLOCKS
         roots = np.sqrt(np.abs(film[at] - film[at - 1]))
         is_broad = roots.sum() ** 2 > _FILM_BREADTH * roots.size * (roots * roots).sum()
         if is_broad and min(moves[: at - 1].mean(), moves[at:].mean()) > _MOVING_FRAMES:
