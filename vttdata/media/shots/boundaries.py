@@ -27,6 +27,9 @@ _BLENDED_FACTOR = 1.7
 # Least breadth of a change that need not be checked for being undone: new scenes began at 0.81, texts over half of the
 # frame ended at 0.71.
 _BREADTH = 0.75
+# Most breadth where a figure appears before a plain background, which the breadth leaves out: at most 0.89. Where hues
+# alone change, 0.95.
+_ADDED_BREADTH = 0.9
 # Levels by which blocks of a still part change, the least share of such blocks in its lines, and its share of the
 # picture.
 _STILL, _STILL_LINE, _STILL_SHARE = 2, 0.9, (0.3, 0.65)
@@ -131,9 +134,10 @@ def find_cuts(signals: Signals, cut_ratio: float, radius: int) -> list[int]:
 
 def is_of_whole_picture(signals: Signals, frame: int, radius: int) -> bool:
     """Return whether a change that looks like a cut is neither one of a part of the picture nor taken back."""
-    if signals.in_window[frame]:
+    breadth = signals.breadth[frame]
+    if signals.in_window[frame] or (breadth <= _ADDED_BREADTH and signals.appears[frame]):
         return False
-    if signals.breadth[frame] <= _BREADTH and (signals.appears[frame] or is_undone(signals, frame, radius)):
+    if breadth <= _BREADTH and is_undone(signals, frame, radius):
         return False
     return not (signals.kept[frame] > _KEPT_IF_BACK and comes_back(signals, frame, radius))
 

@@ -64,7 +64,7 @@ _RELIT_AREA = 0.25
 # at 0.21. A window fills less of the picture than cuts under captions do.
 _REPLACED_BY_TURN, _REPLACED_BY_WINDOW, _WINDOW_AREA = 0.75, 0.23, 0.5
 # Most of the structure that a figure hides which pops up: figures at most 0.51, pages of slides at least 0.73.
-_REPLACED_BY_ADDITION = 0.6
+_HIDDEN_BY_ADDITION = 0.6
 # Distance of a frame from mixtures of those beside it: turns of the camera began at 0.48.
 _UNMIXED = 0.35
 # Least change of a candidate for a cut and its ratio to the frames beside it, of colours and of luma in levels; with a
@@ -273,7 +273,7 @@ def _explain_changes(
         pair = before[window_candidates], after[window_candidates]
         sides = [pictures((at + offset)[window_candidates]) for offset in (-lag - 1, lag)]
         found.in_window[frames[window_candidates]] = measure_rectangle(*pair, *sides) < _WINDOW_AREA
-    addition_candidates = np.flatnonzero((structure.replaced > 0) & (structure.replaced < _REPLACED_BY_ADDITION))
+    addition_candidates = np.flatnonzero((structure.replaced > 0) & (structure.hidden < _HIDDEN_BY_ADDITION))
     if len(addition_candidates):
         pair = before[addition_candidates], after[addition_candidates]
         earlier = pictures((at - radius)[addition_candidates])

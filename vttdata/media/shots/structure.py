@@ -52,11 +52,14 @@ class StructureChange:
         kept: windows that keep their structure, of those that show one and changed.
         relit_area: the same windows, of all, without those in which an overlay stays over a blank picture.
         replaced: windows that lost their structure, of all that show one, changed or not.
+        hidden: the same of all that show one before, or after where that is less: before a plain background, a figure
+            that appears hides little.
     """
 
     kept: Floats
     relit_area: Floats
     replaced: Floats
+    hidden: Floats
 
 
 def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
@@ -80,10 +83,16 @@ def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
     # Where most of the picture turns black or white, what stays as bright as it was is a text or a logo over it.
     is_overlay = np.abs(peak_left - peak_right) <= _PEAK_SHARE * change
     is_overlay &= 2 * counted.sum(-1, keepdims=True) < changed.sum(-1, keepdims=True)
+    lost = changed & ~kept
+    lost_of_side = (
+        (lost & (deviation > _TEXTURE)).sum(-1) / np.maximum((visible & (deviation > _TEXTURE)).sum(-1), 1)
+        for deviation in (deviation_left, deviation_right)
+    )
     return StructureChange(
         kept=kept.sum(-1) / np.maximum(counted.sum(-1), 1),
         relit_area=(kept & ~is_overlay).mean(-1),
-        replaced=(changed & ~kept).sum(-1) / np.maximum(textured.sum(-1), 1),
+        replaced=lost.sum(-1) / np.maximum(textured.sum(-1), 1),
+        hidden=np.minimum(*lost_of_side),
     )
 
 
