@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -350,9 +350,8 @@ _ENCODINGS = (
 )
 
 
-def _write(draw: Case, number: int, half: Half, footage: Footage, seed: int) -> Path:
+def _write(case: str, draw: Case, number: int, half: Half, footage: Footage, seed: int) -> Path:
     """Write one video and its truth, unless both exist."""
-    case = draw.__name__
     random = Random(f"{seed}\0{half}\0{case}\0{number}")
     ending, options = _ENCODINGS[number % len(_ENCODINGS)]
     path = footage.folder / f"hard-{half}-{seed}-{case}-{number}.{ending}"
@@ -377,14 +376,18 @@ def _write(draw: Case, number: int, half: Half, footage: Footage, seed: int) -> 
 
 
 def write_hard_cases(
-    half: Half, source: Path, folder: Path, *, seed: int, per_case: int, workers: int, cases: Iterable[Case]
+    half: Half, source: Path, folder: Path, *, seed: int, per_case: int, workers: int, cases: Mapping[str, Case]
 ) -> Iterator[Path]:
     """Write the hard cases of a half and yield their files, `per_case` of each."""
     folder.mkdir(parents=True, exist_ok=True)
     takes = tuple(take for take in TAKES if take.half == half and (source / take.file).exists() and take.frames > 30)
     footage = Footage(takes, source, folder)
     with ProcessPoolExecutor(workers) as pool:
-        jobs = [pool.submit(_write, case, number, half, footage, seed) for case in cases for number in range(per_case)]
+        jobs = [
+            pool.submit(_write, case, draw, number, half, footage, seed)
+            for case, draw in cases.items()
+            for number in range(per_case)
+        ]
         yield from (job.result() for job in jobs)
     for reel in folder.glob("*.yuv"):
         reel.unlink()

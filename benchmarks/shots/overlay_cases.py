@@ -1,12 +1,13 @@
-"""Draw films under overlays: logos, lines of text, timecodes, bars, insets, and figures that pop up.
+"""Draw films under overlays, with cuts to black and fades, and figures that pop up before backgrounds that stay.
 
-Most shots end in black; where it lasts at most ten frames it belongs to one transition, else it is a shot. Footage is
-mixed with drawn scenes. Run `python benchmarks/shots/run.py --overlays NUMBER`.
+Black of up to ten frames belongs to one transition, longer black is a shot. Footage is mixed with drawn scenes. Run
+`python benchmarks/shots/run.py --overlays NUMBER`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -17,12 +18,9 @@ from vttdata.collect.demo_films.drawing import View
 from vttdata.collect.demo_films.motifs import CATEGORIES, choose_motif
 from vttdata.collect.demo_films.props import LIGHTS
 
-Overlay = Callable[[Picture, int], None]
-"""Function that draws over a picture, in place, what a frame has."""
-Corner = tuple[slice, slice]
 _INKS = ((235, 235, 235), (150, 150, 150), (230, 200, 40))
-_LINES = ("(c) 2011 A Film Company Ltd", "All rights reserved", "LIVE from the river", "Directed by Jane Example")
-_BLACKS = {"none": (0,), "short": (4, 7, 10), "long": (16, 25, 35, 50)}
+_WORDS = ("(c) 2011 A Film Company Ltd", "All rights reserved", "LIVE from the river")
+_SHORT, _LONG = (4, 7, 10), (16, 25, 35, 50)
 
 
 def _scene(random: Random, footage: Footage, without: str = "") -> tuple[str, Show]:
@@ -33,114 +31,66 @@ def _scene(random: Random, footage: Footage, without: str = "") -> tuple[str, Sh
     return f"drawn {query}", lambda frame: drawing.frame(frame / RATE, frame % FRAMES / FRAMES)
 
 
-def _film(random: Random, footage: Footage, overlay: Overlay) -> tuple[Show, Transitions, list[tuple[int, int]]]:
-    """Return shots of 1.8 to 3.5 s under an overlay, their transitions, and each black's first frame and end."""
-    scene, take = _scene(random, footage)
-    parts, transitions, blacks = [(0, 0, 0, take)], Transitions(), list[tuple[int, int]]()
+def _layer(kind: str, random: Random, footage: Footage) -> Callable[[Picture, int, int], Picture]:
+    """Return the function from a picture, its frame and the first one since the last cut to black to what is shown."""
+    size, ink, words, share = (random.choice(values) for values in ((14, 20, 28, 40), _INKS, _WORDS, (0.6, 1.0)))
+    x, y = random.randint(10, 60), random.choice((8, HEIGHT // 2 - size, HEIGHT - 2 * size))
+    width, turned, step, (_, other) = random.randint(30, 70), random.random() < 0.3, random.choice((3, 4, 5)), (
+        footage.show(random))  # fmt: skip
+    high, wide = (HEIGHT // step, WIDTH // step) if kind == "inset" else (width + 20, width + 20)
+    corner = tuple(slice(*random.choice(((14, 14 + side), (-14 - side, -14)))) for side in (high, wide))
+    stays, ramp = random.choice((12, 40, FRAMES)), random.choice((1, 8))
+
+    def lay(picture: Picture, frame: int, since: int) -> Picture:
+        shown, mask = picture.copy(), Image.new("L", (WIDTH, HEIGHT))
+        if kind == "inset":
+            shown[corner] = other(frame)[: high * step : step, : wide * step : step]
+        elif kind == "logo":
+            shown[corner] = shown[corner] * (1 - share) + np.array(ink) * share
+            shown[corner][10:20, 10:-10] = (20, 60, 200)
+        elif kind == "bars":
+            lines = shown.transpose(1, 0, 2) if turned else shown
+            lines[:width] = lines[-width:] = 0
+        if kind == "timecode":
+            text, opacity = f"0:01:{frame // RATE:02}:{frame % RATE:02}", 1.0
+        else:
+            text, opacity = words, float(kind in ("line", "bars"))
+            if kind == "on_black" and since <= frame < since + stays:
+                opacity = min((frame - since + 1) / ramp, 1)
+        ImageDraw.Draw(mask).text((x, y), text, round(255 * opacity), ImageFont.load_default(size))
+        return (shown + (np.array(ink) - shown) * (np.asarray(mask)[..., None] / 255)).astype(np.uint8)
+
+    return lay
+
+
+def film(kind: str, random: Random, footage: Footage) -> tuple[Show, Transitions]:
+    """Show shots of 1.8 to 3.5 s under an overlay: cuts, cuts to black, fades out and in; some grainy or with light."""
+    lay, (scene, take) = _layer(kind, random, footage), _scene(random, footage)
+    parts, transitions = [(0, 0, 0, 0, take)], Transitions()
     grain, lift, at = random.choice((0, 0, 2)), random.choice((0, 0, 10)), round(random.uniform(1.8, 3.5) * RATE)
     while at < FRAMES - 4 * RATE:
         scene, take = _scene(random, footage, scene)
-        kind = random.choice(list(_BLACKS))
-        black = random.choice(_BLACKS[kind])
+        black = random.choice((0, random.choice(_SHORT), random.choice(_LONG)))
         fade = round(random.uniform(0.4, 1.5) * RATE) if black and random.random() < 0.7 else 0
-        after = (at + black, at + black + fade, "fade" if fade else "cut")
-        transitions += [(at, at, "cut"), after] if kind == "long" else [(at, after[1], "fade" if black else "cut")]
-        blacks += [(at, at + black)] if black else []
-        parts.append((at, black, fade, take))
-        at += black + fade + round(random.uniform(1.8, 3.5) * RATE)
+        out = fade if black in _SHORT and random.random() < 0.3 else 0
+        end = at + black + fade
+        if black in _LONG:
+            transitions += [(at, at, "cut"), (at + black, end, "fade" if fade else "cut")]
+        else:
+            transitions.append((at - out, end, "fade" if black else "cut"))
+        parts.append((at, black, fade, out, take))
+        at = end + round(random.uniform(1.8, 3.5) * RATE)
 
     def show(frame: int) -> Picture:
-        first, black, fade, take = [part for part in parts if part[0] <= frame][-1]
-        light = np.clip((frame - first - black + (fade == 0)) / max(fade, 1), 0, 1) * (1 - lift / 255)
+        index = max(number for number, part in enumerate(parts) if part[0] <= frame)
+        first, black, fade, _, take = parts[index]
+        light = np.clip((frame - first - black + (fade == 0)) / max(fade, 1), 0, 1)
+        if index + 1 < len(parts) and parts[index + 1][3]:
+            light = min(light, (parts[index + 1][0] - frame) / (parts[index + 1][3] + 1))
         noise = np.random.default_rng(frame).normal(0, grain, (HEIGHT, WIDTH, 1))
-        picture = np.clip(take(frame) * light + lift + noise, 0, 255).astype(np.uint8)
-        overlay(picture, frame)
-        return picture
+        picture = np.clip(take(frame) * light * (1 - lift / 255) + lift + noise, 0, 255).astype(np.uint8)
+        return lay(picture, frame, first if black else FRAMES)
 
-    return show, transitions, blacks
-
-
-def _writer(random: Random) -> Callable[[Picture, str, float], None]:
-    """Return a function that writes a line, as opaque as it is told, at one place in one style."""
-    size, ink = random.choice((14, 20, 28, 40)), random.choice(_INKS)
-    place = random.randint(10, 60), random.choice((8, HEIGHT // 2 - size, HEIGHT - 2 * size))
-
-    def write(picture: Picture, words: str, share: float = 1.0) -> None:
-        mask = Image.new("L", (WIDTH, HEIGHT))
-        ImageDraw.Draw(mask).text(place, words, 255, ImageFont.load_default(size))
-        opacity = np.asarray(mask)[..., None] / 255 * share
-        picture[:] = picture * (1 - opacity) + np.array(ink) * opacity
-
-    return write
-
-
-def _corner(random: Random, high: int, wide: int) -> Corner:
-    rows, columns = (slice(*random.choice(((14, 14 + size), (-14 - size, -14)))) for size in (high, wide))
-    return rows, columns
-
-
-def logo(random: Random, footage: Footage) -> tuple[Show, Transitions]:
-    """Lay a logo over a corner, opaque or half so."""
-    side, share = random.randint(30, 90), random.choice((0.6, 1.0))
-    place = _corner(random, side, side)
-    image = Image.new("RGB", (side, side), random.choice(_INKS))
-    ImageDraw.Draw(image).ellipse((side // 4, side // 4, side * 3 // 4, side * 3 // 4), (20, 60, 200))
-
-    def overlay(picture: Picture, _: int) -> None:
-        picture[place] = picture[place] * (1 - share) + np.asarray(image) * share
-
-    return _film(random, footage, overlay)[:2]
-
-
-def line(random: Random, footage: Footage) -> tuple[Show, Transitions]:
-    """Lay a line of text over all frames."""
-    write, words = _writer(random), random.choice(_LINES)
-    return _film(random, footage, lambda picture, _: write(picture, words))[:2]
-
-
-def timecode(random: Random, footage: Footage) -> tuple[Show, Transitions]:
-    """Count seconds and frames over the picture."""
-    write = _writer(random)
-    return _film(random, footage, lambda picture, frame: write(picture, f"0:01:{frame // RATE:02}:{frame % RATE:02}"))[
-        :2
-    ]
-
-
-def bars(random: Random, footage: Footage) -> tuple[Show, Transitions]:
-    """Lay black bars over the picture, above and below or on both sides, with a line of text."""
-    width, turned, write = random.randint(30, 70), random.random() < 0.3, _writer(random)
-
-    def overlay(picture: Picture, _: int) -> None:
-        lines = picture.transpose(1, 0, 2) if turned else picture
-        lines[:width] = lines[-width:] = 0
-        write(picture, _LINES[0])
-
-    return _film(random, footage, overlay)[:2]
-
-
-def inset(random: Random, footage: Footage) -> tuple[Show, Transitions]:
-    """Lay another take over a corner, smaller."""
-    step, (_, other) = random.choice((3, 4, 5)), footage.show(random)
-    place = _corner(random, HEIGHT // step, WIDTH // step)
-
-    def overlay(picture: Picture, frame: int) -> None:
-        picture[place] = other(frame)[: HEIGHT // step * step : step, : WIDTH // step * step : step]
-
-    return _film(random, footage, overlay)[:2]
-
-
-def on_black(random: Random, footage: Footage) -> tuple[Show, Transitions]:
-    """Lay a line of text over each black; it comes with the black or earlier, at once or not, and goes or stays."""
-    texts: list[tuple[int, int, int]] = []
-    write, words = _writer(random), random.choice(_LINES)
-    lead, trail, ramp = random.choice((0, 0, 20)), random.choice((0, 0, 40)), random.choice((1, 8))
-
-    def overlay(picture: Picture, frame: int) -> None:
-        for first, end in blacks:
-            if first - lead <= frame < end + trail:
-                write(picture, words, min((frame - first + lead + 1) / ramp, 1))
-
-    show, transitions, blacks = _film(random, footage, overlay)
     return show, transitions
 
 
@@ -155,7 +105,7 @@ def figure(random: Random, footage: Footage) -> tuple[Show, Transitions]:
         picture = shows[frame // length](0 if still else frame)
         for first, shown, x, high, ink in figures:
             if first <= frame < first + shown:
-                mask, r, x = Image.new("1", (WIDTH, HEIGHT)), high / 4, x + (frame - first) % 4
+                mask, r = Image.new("1", (WIDTH, HEIGHT)), high / 4
                 ImageDraw.Draw(mask).rounded_rectangle((x - r, HEIGHT - high + r, x + r, HEIGHT + r), r, 1)
                 ImageDraw.Draw(mask).ellipse((x - r, HEIGHT - high, x + r, HEIGHT - high + 2 * r), 1)
                 picture = np.where(np.asarray(mask)[..., None], other(frame) if ink is None else np.uint8(ink), picture)
@@ -164,4 +114,7 @@ def figure(random: Random, footage: Footage) -> tuple[Show, Transitions]:
     return show, [(length * n, length * n, "cut") for n in (1, 2) if names[n] != names[n - 1]]
 
 
-OVERLAYS: dict[str, Case] = {case.__name__: case for case in (logo, line, timecode, bars, inset, on_black, figure)}
+OVERLAYS: dict[str, Case] = {
+    **{kind: partial(film, kind) for kind in ("logo", "line", "timecode", "bars", "inset", "on_black")},
+    figure.__name__: figure,
+}

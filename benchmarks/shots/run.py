@@ -213,7 +213,7 @@ def main() -> None:
         )
         return
     per_case, cases = (options.overlays, OVERLAYS) if options.overlays else (options.hard, CASES)
-    drawn = [draw for name, draw in cases.items() if not options.case or name in options.case]
+    drawn = {name: draw for name, draw in cases.items() if not options.case or name in options.case}
     for half in halves:
         if per_case:
             paths = write_hard_cases(half, options.footage, options.folder, seed=options.seed, per_case=per_case,
