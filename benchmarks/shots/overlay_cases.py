@@ -96,8 +96,11 @@ def film(kind: str, random: Random, footage: Footage) -> tuple[Show, Transitions
 
 def figure(random: Random, footage: Footage) -> tuple[Show, Transitions]:
     """Let figures pop up and go, flat ones and some cut out of a take, before backgrounds that hardly move."""
-    names, shows = zip(*(_scene(random, footage) for _ in range(3)), strict=True)
-    length, still, other = FRAMES // 3, random.random() < 0.7, footage.show(random)[1]
+    shows, name = [], ""
+    for _ in range(3):
+        name, take = _scene(random, footage, name)
+        shows.append(take)
+    length, still, (_, other) = FRAMES // 3, random.random() < 0.7, footage.show(random)
     figures = [(15 + 50 * number, random.choice((9, 15, 20)), random.uniform(0.2, 0.8) * WIDTH,
                 random.uniform(0.4, 1) * HEIGHT, random.choice((None, *_INKS))) for number in range(6)]  # fmt: skip
 
@@ -111,7 +114,7 @@ def figure(random: Random, footage: Footage) -> tuple[Show, Transitions]:
                 picture = np.where(np.asarray(mask)[..., None], other(frame) if ink is None else np.uint8(ink), picture)
         return picture
 
-    return show, [(length * n, length * n, "cut") for n in (1, 2) if names[n] != names[n - 1]]
+    return show, [(length, length, "cut"), (2 * length, 2 * length, "cut")]
 
 
 OVERLAYS: dict[str, Case] = {
