@@ -28,7 +28,7 @@ _BLENDED_FACTOR = 1.7
 # frame ended at 0.71.
 _BREADTH = 0.75
 # Most breadth where a figure appears before a plain background, which the breadth leaves out: at most 0.89. Where hues
-# alone change, 0.95.
+# alone change, 0.96.
 _ADDED_BREADTH = 0.9
 # Levels by which blocks of a still part change, the least share of such blocks in its lines, and its share of the
 # picture.

@@ -135,7 +135,7 @@ class MeasureSources(FileStage[Source]):
     """
 
     name = "measure"
-    version = 8
+    version = 9
     output = Source
     part_size = 4
 
