@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.media.shots.signals import Flags, Floats, Signals, is_alike
+from vttdata.media.shots.signals import BLACK, Flags, Floats, Signals, is_alike
 from vttdata.records import Transition
 
 # All measured on a film trailer, home videos, single takes and drawn transitions of 3 to 60 frames.
@@ -209,7 +209,9 @@ def _full_contrast(thumbnails: NDArray[np.uint8], overlay: NDArray[np.uint8], st
         radius: a quarter of the longest fade, in frames.
     """
     pictures = thumbnails[start : start + 4 * radius]
-    pixels = (pictures - overlay.astype(np.float64)).reshape(len(pictures), -1)
+    # A plain picture that is not black is no overlay over nothing.
+    laid_over = overlay * (np.median(overlay) < BLACK)
+    pixels = (pictures - laid_over.astype(np.float64)).reshape(len(pictures), -1)
     pixels -= pixels.mean(1, keepdims=True)
     contrast = np.sqrt((pixels * pixels).mean(1)) + 1e-9
     correlation = (pixels[1:] * pixels[:-1]).mean(1) / (contrast[1:] * contrast[:-1])

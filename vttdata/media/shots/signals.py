@@ -40,7 +40,7 @@ _BLANK_SHARE = 0.998
 # Luma, limited-range black is 16, and levels by which a point changes that no overlay covers all the time; least share
 # of the picture that is black and was not, or will not be, and its least share of all that changes: of lamps that go
 # out at most 0.86. Deviation of such black: at cuts to black at most 0.9, where lamps went out at least 1.4.
-_BLACK, _POINT_CHANGED = 32, 8
+BLACK, _POINT_CHANGED = 32, 8
 _BLACKED, _BLACKED_OF_CHANGED, _BLACK_DEVIATION = 0.15, 0.92, 1.2
 # Levels by which blocks of like pictures differ, and their least share.
 _ALIKE, _ALIKE_SHARE = 2, 0.8
@@ -394,7 +394,7 @@ def is_blacked(before: NDArray[np.uint8], current: NDArray[np.uint8], after: NDA
     Judged by the points that are not as they are half a second before and after. What is laid over the picture, such
     as a text or a logo, is set aside: it stays, or is small.
     """
-    is_black = current < _BLACK
+    is_black = current < BLACK
     was, will_be = (np.maximum(current, side) - np.minimum(current, side) > _POINT_CHANGED for side in (before, after))
     blacked, other = is_black & (was | will_be), (was & will_be & ~is_black).mean(1)
     share = blacked.mean(1)
@@ -411,7 +411,7 @@ def _fill_black(blank: Flags, thumbnails: NDArray[np.uint8]) -> Flags:
     for gap in np.flatnonzero(np.diff(edges) > 1):
         first, end = edges[gap] + 1, edges[gap + 1]
         like = thumbnails[first - 1 if first else end]
-        at = first if np.median(like) < _BLACK else end + 1
+        at = first if np.median(like) < BLACK else end + 1
         while at < end and is_alike(thumbnails[at], like):
             at += 1
         filled[first:end] = at == end
