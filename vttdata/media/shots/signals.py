@@ -43,7 +43,7 @@ _BLANK_SHARE = 0.998
 BLACK, _POINT_CHANGED = 32, 8
 _BLACKED, _BLACKED_OF_CHANGED, _BLACK_DEVIATION = 0.15, 0.92, 1.2
 # Levels by which blocks of like pictures differ, and their least share.
-_ALIKE, _ALIKE_SHARE = 2, 0.8
+_ALIKE, _ALIKE_SHARE = 1, 0.8
 # Share of a region, as of letterbox bars, and the change below which it stays as it is.
 _PLAIN_SHARE, _UNCHANGED = 0.98, 0.002
 # Two levels of luma: contrast that coding noise can have.
