@@ -156,7 +156,7 @@ def is_beside_still_part(signals: Signals, frame: int, radius: int) -> bool:
         if not _STILL_SHARE[0] <= max(above, below) / len(is_still) <= _STILL_SHARE[1]:
             continue
         split = above if above >= below else len(is_still) - below
-        film, still = (turned[:, split:], turned[:, :split]) if above >= below else (turned[:, :split], turned[:, split:])
+        still, film = (turned[:, :split], turned[:, split:])[:: 1 if above >= below else -1]
         # What flickers in the still part is grain, and as much of it is in the film.
         moving, flickering = ((np.diff(part, axis=0) != 0).mean((1, 2)) for part in (film, still))
         moves = moving > 2 * flickering + _MOVING_BLOCKS
