@@ -128,12 +128,12 @@ def rankings(lab: Laboratory) -> Iterator[Claim]:
             here=f"{pairs(outcome)}; INF better than DCU p {tested.p[first][second]:.3f}, {campaign}",
             command=RANKING,
         )
-    cause = "what explains the other pair"
+    claim = "INF and DCU are the only such pair; a cause that was tried"
     for outcome in tied_pair.try_causes(scores):
         figures = f"lowest system {outcome.lowest:.1f}, people {outcome.human:.1f}"
         yield Claim(
             "Figure 7",
-            f"{cause}: {outcome.treatment}?",
+            f"{claim}: {outcome.treatment}",
             holds={"INF and DCU alone": outcome.ties == [paper]},
             here=f"{pairs(outcome)}; {figures}",
             command="`benchmarks/papers/tied_pair.py`",
@@ -141,7 +141,7 @@ def rankings(lab: Laboratory) -> Iterator[Claim]:
     exchanged = tied_pair.rank("", list(tied_pair.rename(scores, {"INF-coco": "NII-resnet", "NII-resnet": "INF-coco"})))
     yield Claim(
         "Figure 7",
-        f"{cause}: the names of INF and NII exchanged?",
+        f"{claim}: the names of INF and NII exchanged",
         holds={"INF and DCU alone": exchanged.ties == [paper]},
         here=f"{pairs(exchanged)}; lowest system {exchanged.lowest:.1f}, people {exchanged.human:.1f}: neither is the "
         "paper's (Table 4), so that names alone do not explain it",

@@ -11,6 +11,7 @@ from benchmarks.learned_metric import try_on_years
 from benchmarks.papers.claim import Claim
 from benchmarks.papers.laboratory import Laboratory
 from vttdata.annotations.trecvid.judgments import human_letter
+from vttdata.evaluate.metric import load_metric
 
 TITLE = "BERTHA: Lebron, Graham, O'Connor, McGuinness, 2022"
 EXHIBITS = {
@@ -49,7 +50,7 @@ def claims(lab: Laboratory) -> Iterator[Claim]:
             found = [lab.agreement[name].get(metric) for name in SETS if name in lab.agreement]
             says = f"r of {metric} with people over {level}s, {', '.join(SETS)}"
             if len(found) < len(SETS) or None in found:
-                yield Claim(table, says, printed, here=f"{metric}'s program was not run, or years are not at hand")
+                yield Claim(table, says, printed, here=load_metric(metric).unavailable() or "years are not at hand")
                 continue
             measured = [of[level] for of in found]
             notes = [found[0]["measured"]] if "measured" in found[0] else []
