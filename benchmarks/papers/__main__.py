@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks.papers import assessment, bertha, emscore, hodosh, msrvtt
-from benchmarks.papers.claim import SHARE, Claim, exhibit_rows
+from benchmarks.papers.claim import SHARE, Claim, Note, exhibit_rows
 from benchmarks.papers.laboratory import ROOT, Laboratory
 
 PAGE = ROOT / "docs/papers.md"
@@ -31,14 +31,21 @@ Written by `python -m benchmarks.papers SHARED WORK --trecvid FOLDER`, which run
 by hand. DATA is the folder of the official files, WORK that of builds. What takes an hour or a program of its own is
 kept, with the day on which it was measured.
 
-The verdict of a row follows from its figures by one rule. A figure of ours agrees with a printed one that differs from
-it by no more than a unit of its last printed digit or {SHARE * 100:.0f} %, whichever is more; a statement agrees
-where it holds.
+The verdict of a row follows from its figures by one rule. A count, which is a whole number without a unit, agrees with
+a printed one that is equal. Any other figure agrees with a printed one that differs from it by no more than a unit of
+its last printed digit or {SHARE * 100:.0f} %, whichever is more. A statement agrees where it holds. The first of these
+that is true of a row is its verdict:
 
+- **not done**: nothing was measured, or there is no figure to compare with; the cell says why.
+- **not comparable**: other material was measured than the paper's, which the cell names; so many would agree.
+- **a setting**: nothing is measured; vttdata is set to what the paper did.
 - **agrees**: all figures of the row do, or the statement does in all sets.
 - **differs**: not all do; the number that agree follows.
-- **not comparable**: other material was measured than the paper's, which the cell names; so many would agree.
-- **not done**: nothing was measured, or there is no figure to compare with; the cell says why.
+
+The copies of the papers at hand are texts. They lack the figures of table 1 of MSR-VTT, of the tables of Direct
+Assessment, and, but for fragments, of the tables and of figure 3 of the ranking task, so that rows of these have what
+the text says of them. CIDEr is CIDEr-D here, the variant of COCO's program. Tables below those of claims are
+experiments of ours; no paper has them, and they have no verdict.
 """
 INDEX = """## Every table and figure
 
@@ -52,23 +59,26 @@ def table(rows: list[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines)
 
 
-def section(module: ModuleType, claims: list[Claim]) -> str:
+def section(module: ModuleType, found: list[Claim | Note]) -> str:
     """Return the section of a paper."""
     headings = ("section", "the paper says", "here", "verdict", "command")
-    return f"## {module.TITLE}\n\n{table([headings, *(claim.cells for claim in claims)])}"
+    claims = [claim.cells for claim in found if isinstance(claim, Claim)]
+    notes = [f"### {note.title}\n\n{note.text}\n\n{table(note.rows)}" for note in found if isinstance(note, Note)]
+    return "\n".join([f"## {module.TITLE}\n\n{table([headings, *claims])}", *notes])
 
 
-def index(found: dict[str, list[Claim]]) -> str:
+def index(found: dict[str, list[Claim | Note]]) -> str:
     """Return the table of all tables and figures of the papers."""
     rows = [("paper", "table or figure", "what it shows", "here")]
     for name, claims in found.items():
         paper = PAPERS[name].TITLE.partition(":")[0]
-        rows += [(paper, *row) for row in exhibit_rows(PAPERS[name].EXHIBITS, claims)]
+        only_claims = (claim for claim in claims if isinstance(claim, Claim))
+        rows += [(paper, *row) for row in exhibit_rows(PAPERS[name].EXHIBITS, only_claims)]
     return f"{INDEX}\n{table(rows)}"
 
 
-def collect(name: str, lab: Laboratory) -> list[Claim]:
-    """Return the claims of a paper."""
+def collect(name: str, lab: Laboratory) -> list[Claim | Note]:
+    """Return the claims of a paper, and experiments of ours."""
     return list(PAPERS[name].claims(lab))
 
 

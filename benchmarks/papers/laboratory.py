@@ -19,7 +19,9 @@ from vttdata.records import CaptionScore
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = Path(__file__).with_name("kept.json")
-FOIL_SETTINGS = ("foils.selection=paper", "foils.min_count=19")
+MIN_COUNT = 21
+"""Mentions of a concept, at least, that give a number of pairs of concepts near that of EMScore's paper."""
+FOIL_SETTINGS = ("foils.selection=paper", f"foils.min_count={MIN_COUNT}")
 JAVA_METRICS = {"meteor": "METEOR 1.5 of pycocoevalcap 1.2", "spice": "SPICE 1.0 of pycocoevalcap 1.2"}
 """Metric -> its program; the version of Java does not change what it counts."""
 
@@ -113,9 +115,8 @@ class Laboratory:
     @cached_property
     def foils(self) -> str:
         """Build of ActivityNet-FOIL as the paper selects foils."""
-        return self.build(
-            "activitynet-foil", self.shared / "data/activitynet", *FOIL_SETTINGS, name="activitynet-foil-paper"
-        )
+        annotations = self.shared / "data/activitynet"
+        return self.build("activitynet-foil", annotations, *FOIL_SETTINGS, name=f"activitynet-foil-{MIN_COUNT}")
 
     @cached_property
     def campaigns(self) -> dict[str, list[CaptionScore]]:
@@ -133,7 +134,7 @@ class Laboratory:
     @cached_property
     def agreement(self) -> dict[str, dict[str, Any]]:
         """Metrics of words against people by set; those of Java programs where they are kept, as `measured` says."""
-        folder = self.work / "agreement"
+        folder = self.work / "word-metrics"
         folder.mkdir(parents=True, exist_ok=True)
         found: dict[str, dict[str, Any]] = {}
         for name in self.sets:

@@ -105,3 +105,5 @@ def try_causes(scores: Sequence[CaptionScore]) -> Iterator[Outcome]:
     for alpha in (0.05, 0.001):
         kept = [score for own in assessors if is_reliable(own, alpha) for score in own]
         yield rank(f"assessors who score people above systems at p < {alpha}", kept)
+    exchanged = rename(scores, {"INF-coco": "NII-resnet", "NII-resnet": "INF-coco"})
+    yield rank("names of INF and NII exchanged", list(exchanged))

@@ -31,14 +31,16 @@ class OnSet(TypedDict):
         caption: Pearson's r with z-scores over captions of systems.
         next_line: the same where each score is given to the caption a line below the one that was judged.
         system: Pearson's r of systems' corpus scores with their mean z-scores.
-        by_system: system -> corpus score, and mean z-score.
+        sentences: the same of the means of systems' sentence scores.
+        by_system: system -> corpus score, mean z-score, and mean sentence score.
         drift: Kendall's tau-b with raw scores on five sets of drifting quality, the lowest first.
     """
 
     caption: float
     next_line: float
     system: float
-    by_system: dict[str, tuple[float, float]]
+    sentences: float
+    by_system: dict[str, tuple[float, float, float]]
     drift: list[float]
 
 
@@ -71,13 +73,21 @@ def measure(table: JudgmentTable, metrics: Sequence[str], cache: Path) -> dict[s
         name: OnSet(
             caption=pearson(scores.items, table.z),
             next_line=pearson(scores.items, moved_down(table)),
-            system=float(np.corrcoef(list(means.values()), rowvar=False)[0, 1]),
+            system=float(r[0, 1]),
+            sentences=float(r[2, 1]),
             by_system=means,
             drift=[drift[name][number].score for number in sorted(drift[name])],
         )
         for name, scores in columns.items()
-        for means in [system_means(table, scores, table.z)]
+        for means in [means_by_system(table, scores)]
+        for r in [np.corrcoef(list(means.values()), rowvar=False)]
     }
+
+
+def means_by_system(table: JudgmentTable, scores: ColumnScores) -> dict[str, tuple[float, float, float]]:
+    """Return system -> corpus score, mean z-score, and mean sentence score."""
+    sentences = system_means(table, ColumnScores.from_means(scores.items), table.z)
+    return {name: (*of, sentences[name][0]) for name, of in system_means(table, scores, table.z).items()}
 
 
 def pearson(scores: Floats, people: Floats) -> float:
@@ -121,9 +131,9 @@ def sentence_bleu(statistics: Floats) -> Floats:
 
 
 def williams_p(better: Mapping[str, Any], worse: Mapping[str, Any]) -> float:
-    """Return the p-value of Williams' test of one metric agreeing better with people on systems than another."""
+    """Return the p-value of Williams' test of one metric's mean sentence scores agreeing better with people."""
     systems = sorted(set(better["by_system"]) & set(worse["by_system"]))
-    first, second = ([of["by_system"][system][0] for system in systems] for of in (better, worse))
+    first, second = ([of["by_system"][system][2] for system in systems] for of in (better, worse))
     people = [better["by_system"][system][1] for system in systems]
     r = np.corrcoef([people, first, second])
     return williams(r[0, 1], r[0, 2], r[1, 2], len(systems)).p

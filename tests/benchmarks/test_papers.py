@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.papers import assessment, bertha, emscore, hodosh, msrvtt, ranking_models
-from benchmarks.papers.claim import Claim, exhibit_rows, within
+from benchmarks.papers.__main__ import section
+from benchmarks.papers.claim import Claim, Note, exhibit_rows, within, written
 from benchmarks.papers.tied_pair import is_reliable, rename, split_by_assessor
 from benchmarks.papers.word_metrics import moved_down, sentence_bleu
 from tests.helpers.needs import library
@@ -24,30 +25,67 @@ from vttdata.text.caption_kernels import trigram_vectors
     [
         ("0.72", 0.7100, True),
         ("0.72", 0.7049, False),
-        ("56,088", 56083, True),
-        ("7,705", 7920, False),
         ("41.2", 41.70, True),
         ("-0.602", -0.615, False),
-        ("3", 4, True),
-        ("3", 5, False),
         ("0.72", float("nan"), False),
+        # Counts are exact; a unit makes a figure of another kind.
+        ("56,088", 56083, False),
+        ("6,000", 5999, False),
+        ("20", 20.0, True),
+        ("20", float("nan"), False),
+        ("65 %", 65.9, True),
+        ("65 %", 66.4, False),
+        ("15 tokens", 16.8, False),
+        ("1.8 M", 1_856_521, True),
+        ("1.8 M", 1_900_001, False),
+        ("200 K", 200_000, True),
     ],
 )
-def test_a_unit_of_the_last_digit_or_two_percent_is_tolerated(printed: str, measured: float, is_within: bool) -> None:
+def test_counts_are_exact_and_a_unit_of_the_last_digit_or_two_percent_of_other_figures_is_tolerated(
+    printed: str, measured: float, is_within: bool
+) -> None:
     assert within(printed, measured) == is_within
+
+
+def test_measured_figures_are_written_in_the_unit_of_the_printed_one() -> None:
+    figures = (
+        ("1.8 M", 1_856_521),
+        ("65 %", 65.13),
+        ("6,000", 5999),
+        ("0.72", 0.7208),
+        ("20", 20.0),
+        ("110 USD", 125.93),
+    )
+    assert [written(*pair) for pair in figures] == ["1.86 M", "65.1 %", "5,999", "0.721", "20", "125.9 USD"]
+    with pytest.raises(ValueError, match="no figure"):
+        written("about 13", 13)
 
 
 def test_verdicts_follow_from_figures_sets_and_material() -> None:
     assert Claim("1", "x").verdict == "not done"
     assert Claim("1", "x", ("0.5",)).verdict == "not done"
-    assert Claim("1", "x", ("0.5", "20"), (0.5, 20.2)).verdict == "agrees"
+    assert Claim("1", "x", ("0.5", "20 %"), (0.5, 20.2)).verdict == "agrees"
     assert Claim("1", "x", ("0.5", "20"), (0.5, 22)).verdict == "differs (1 of 2 agree)"
     assert Claim("1", "x", ("20",), (22,)).verdict == "differs"
     assert Claim("1", "x", holds={"2016": True, "2017": False}).verdict == "differs (1 of 2 agree)"
     assert Claim("1", "x", ("20",), (22,), material="others").verdict == "not comparable (0 of 1 agree)"
-    assert Claim("1", "x", here="words", material="others").verdict == "not comparable"
+    assert Claim("1", "x", ("20",), (20,), material="others").verdict == "not comparable (1 of 1 agree)"
+    assert Claim("1", "x", ("20",), (20,), setting=True).verdict == "a setting"
+    assert Claim("1", "x", ("20", "3"), (20, 4), setting=True).verdict == "a setting (1 of 2 agree)"
+    # The verdicts exclude each other: without a figure to compare with, neither material nor setting counts.
+    assert Claim("1", "x", here="words", material="others").verdict == "not done"
+    assert Claim("1", "x", here="words", setting=True).verdict == "not done"
     with pytest.raises(ValueError, match="zip"):
         _ = Claim("1", "x", ("20", "30"), (22,)).verdict
+
+
+def test_experiment_of_ours_is_below_the_claims_and_has_no_verdict() -> None:
+    module = ModuleType("paper")
+    module.TITLE = "A paper"  # type: ignore[attr-defined]
+    note = Note("Why it differs", "Causes that were tried.", [("cause", "score"), ("a slip", "0.5")])
+    text = section(module, [Claim("1", "x", ("1",), (1,)), note])
+    assert text.index("| agrees |") < text.index("### Why it differs\n\nCauses that were tried.\n\n| cause | score |")
+    assert text.endswith("| a slip | 0.5 |\n")
 
 
 def test_exhibit_has_a_row_or_a_reason() -> None:
