@@ -103,7 +103,7 @@ def counts(lab: Laboratory) -> Iterator[Claim]:
             command="`python benchmarks/trecvid.py DATA/trecvid-vtt`",
         )
         tables = [table for name, table in lab.tables.items() if name.endswith(kind)]
-        rows = [(table, row) for table in tables for row in np.flatnonzero(table.judged)]
+        rows = [(table, row) for table in tables for row in np.flatnonzero(table.judged).tolist()]
         references = [len(text.split()) for table, row in rows for text in table.references[row]]
         candidates = [len(table.candidates[row].split()) for table, row in rows]
         yield Claim(
