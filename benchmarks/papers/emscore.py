@@ -139,9 +139,9 @@ def drift(lab: Laboratory) -> Iterator[Claim]:
         tau = {name: found[metric]["drift"] for name, found in sets.items() if metric in found}
         yield Claim(
             "5.1.2, Figure 6",
-            f"{metric} agrees better with people on captions of low quality (set 1) than of high quality (set 5)",
+            f"{metric} performs much better on captions of low quality (set 1) than of high quality (set 5)",
             holds={name: values[0] > values[-1] for name, values in tau.items()},
-            here="tau in sets that are drawn with the paper's probabilities, 1 / (|I - k| + 1); "
+            here="taken to hold if tau is higher; sets are drawn with the paper's probabilities, 1 / (|I - k| + 1); "
             + "; ".join(f"{name}: {', '.join(f'{v:.3f}' for v in values)}" for name, values in tau.items()),
             material="TRECVID's judgments, raw scores of 0 to 100, in place of VATEX-EVAL's",
             command=lab.shown("metric", "test", lab.trecvid, "--metric", metric.rstrip("1234"), "--drift", "0-100"),
