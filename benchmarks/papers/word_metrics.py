@@ -130,10 +130,10 @@ def sentence_bleu(statistics: Floats) -> Floats:
     return scores
 
 
-def williams_p(better: Mapping[str, Any], worse: Mapping[str, Any]) -> float:
-    """Return the p-value of Williams' test of one metric's mean sentence scores agreeing better with people."""
+def williams_p(better: Mapping[str, Any], worse: Mapping[str, Any], column: int = 2) -> float:
+    """Return the p-value of Williams' test of one metric agreeing better with people, by a column of `by_system`."""
     systems = sorted(set(better["by_system"]) & set(worse["by_system"]))
-    first, second = ([of["by_system"][system][2] for system in systems] for of in (better, worse))
+    first, second = ([of["by_system"][system][column] for system in systems] for of in (better, worse))
     people = [better["by_system"][system][1] for system in systems]
     r = np.corrcoef([people, first, second])
     return williams(r[0, 1], r[0, 2], r[1, 2], len(systems)).p

@@ -12,7 +12,7 @@ from benchmarks.papers import assessment, bertha, emscore, hodosh, msrvtt, ranki
 from benchmarks.papers.__main__ import section
 from benchmarks.papers.claim import Claim, Note, exhibit_rows, within, written
 from benchmarks.papers.tied_pair import is_reliable, rename, split_by_assessor
-from benchmarks.papers.word_metrics import moved_down, sentence_bleu
+from benchmarks.papers.word_metrics import moved_down, sentence_bleu, williams_p
 from tests.helpers.needs import library
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.generate.prefilter import make_stemmer
@@ -277,3 +277,14 @@ def test_texts_that_say_nothing_of_the_looks_are_ranked_by_chance() -> None:
     ranks = ranking_models.rank_of_own(ranked.search)
     # Looks are drawn; texts repeat 60 times, so the own item is anywhere in the ranking.
     assert 0.35 < np.median(ranks) / len(ranks) < 0.65
+
+
+def test_metrics_are_compared_by_means_of_sentences_or_by_corpus_scores() -> None:
+    library("scipy")
+    people = [0.1, 0.5, 0.2, 0.9, 0.4]
+    follows, opposes = [0.2, 0.5, 0.1, 0.8, 0.5], [0.9, 0.4, 0.6, 0.2, 0.3]
+    first = {"by_system": {str(n): of for n, of in enumerate(zip(opposes, people, follows, strict=True))}}
+    second = {"by_system": {str(n): of for n, of in enumerate(zip(follows, people, opposes, strict=True))}}
+    assert williams_p(first, second) < 0.05
+    assert williams_p(first, second, column=0) > 0.95
+    assert williams_p(first, second) == pytest.approx(williams_p(second, first, column=0))
