@@ -213,8 +213,8 @@ def metrics(lab: Laboratory, campaign: str, material: str) -> Iterator[Claim]:
     yield claim(
         "Metric correlation",
         "BLEU's r with people is significantly higher than METEOR's, p < .01 by Williams' test",
-        f"r {bleu['sentences']:.3f} and {meteor['sentences']:.3f}, p {p:.3f}; BLEU of sentences is smoothed as in mteval; "
-        f"of corpus scores p {williams_p(found['bleu4'], meteor, column=0):.3f}",
+        f"r {bleu['sentences']:.3f} and {meteor['sentences']:.3f}, p {p:.3f}; BLEU of sentences is smoothed as in "
+        f"mteval; of corpus scores p {williams_p(found['bleu4'], meteor, column=0):.3f}",
         holds=p < 0.01,
     )
     yield claim(
