@@ -36,7 +36,7 @@ EXHIBITS = {
     "Figure 9": ("METEOR against people", ""),
     "Figure 10": ("STS against people", NO_STS),
 }
-METRICS_HERE = "`python -m benchmarks.papers SHARED WORK --only assessment`"
+METRICS_HERE = "`python -m benchmarks.papers SHARED WORK --trecvid FOLDER --only assessment`"
 RANKING = "`python benchmarks/trecvid.py DATA/trecvid-vtt`"
 CAMPAIGNS = {"2016-single": "", "2016-multiple": "the multiple annotators; the paper's are single ones, it seems"}
 """Judgments of 2016, and why they are not those of the paper."""

@@ -22,7 +22,7 @@ EXHIBITS = {
     "Table 1": ("r of systems", ""),
     "Table 2": ("r of captions", ""),
 }
-ONLY_HERE = "`python -m benchmarks.papers SHARED WORK --only bertha`"
+ONLY_HERE = "`python -m benchmarks.papers SHARED WORK --trecvid FOLDER --only bertha`"
 SETS = ("2019-single", "2020-single", "2019-multiple", "2020-multiple")
 TABLE_1 = {
     "bleu4": ("0.581", "0.944", "0.753", "0.967"),
