@@ -174,9 +174,7 @@ def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blan
     """
     boundaries = []
     for cut in cuts:
-        # Beside the cut nothing is left but what is laid over the picture, such as a line of text or a logo.
-        overlay = signals.thumbnails[cut if signals.blank[cut] else cut - 1]
-        first, last = _blank_frames(cut, signals, overlay, max_blank)
+        first, last, overlay = _blank_frames(cut, signals, max_blank)
         end = last if signals.blank[last] else _full_contrast(signals.thumbnails, overlay, last, radius)
         if signals.blank[cut - 1 : cut + 1].any() and end - last >= _MIN_LENGTH:
             boundaries.append(Boundary((first + end + 1) // 2, "fade", first, end))
@@ -185,18 +183,24 @@ def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blan
     return boundaries
 
 
-def _blank_frames(cut: int, signals: Signals, overlay: NDArray[np.uint8], max_blank: int) -> tuple[int, int]:
+def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int, NDArray[np.uint8]]:
     """Return the first blank frame and the one after the last, of those that a cut leads into or out of.
 
     Of more than `max_blank` frames that show nothing at all, not even the dark end of a fade, none belong to it.
+
+    Returns:
+        Both frames, and what is left on most blank ones: what is laid over the picture, such as a line of text, 12 x 16.
     """
     first = last = cut
     while signals.blank[cut] and last + 1 < len(signals) and signals.blank[last]:
         last += 1
     while not signals.blank[cut] and first and signals.blank[first - 1]:
         first -= 1
+    # Beside a cut out of black may be the dark end of a fade.
+    of_blank = signals.thumbnails[first : max(last, first + 1)]
+    overlay = np.sort(of_blank, axis=0)[(len(of_blank) - 1) // 2]
     is_flat = is_alike(signals.thumbnails[first:last], overlay)
-    return (first, last) if is_flat.sum() <= max_blank else (cut, cut)
+    return (first, last, overlay) if is_flat.sum() <= max_blank else (cut, cut, overlay)
 
 
 def _full_contrast(thumbnails: NDArray[np.uint8], overlay: NDArray[np.uint8], start: int, radius: int) -> int:
