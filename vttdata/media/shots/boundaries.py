@@ -189,7 +189,7 @@ def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int,
     Of more than `max_blank` frames that show nothing at all, not even the dark end of a fade, none belong to it.
 
     Returns:
-        Both frames, and what is left on most blank ones: what is laid over the picture, such as a line of text, 12 x 16.
+        Both frames, and what most blank ones show, laid over the picture, such as a line of text, 12 x 16.
     """
     first = last = cut
     while signals.blank[cut] and last + 1 < len(signals) and signals.blank[last]:
