@@ -16,7 +16,7 @@ from typing import NamedTuple
 from vttdata.evaluate.evaluation import load_metrics
 from vttdata.evaluate.learned.pair_model import HEAD
 from vttdata.evaluate.learned.training import JudgedCaptions, TrainingSettings, train_metric
-from vttdata.evaluate.meta.agreement import DRAWS
+from vttdata.evaluate.meta.agreement import METRIC_DRAWS
 from vttdata.evaluate.meta.comparison import compare_set, score_metrics
 from vttdata.evaluate.meta.fusion import year_of
 from vttdata.evaluate.meta.inputs import read_inputs
@@ -53,7 +53,7 @@ def try_on_years(
     families = load_metrics(METRICS, "ptb-3.4.1", work / "cache", MetricInputs(models=models), {})
     for year in test:
         columns = {name: of for name, of in score_metrics(tables[year], families, {}).items() if name in COLUMNS}
-        report = compare_set(tables[year], columns, seed=0, draws=DRAWS, cache=work / "cache")
+        report = compare_set(tables[year], columns, seed=0, draws=METRIC_DRAWS, cache=work / "cache")
         levels = {name: agreement.human[report.headline.human] for name, agreement in report.metrics.items()}
         by_caption = {name: of["caption"]["pearson"] for name, of in levels.items()}
         yield Agreement(

@@ -32,7 +32,7 @@ class Strict:
 
 
 @dataclass(frozen=True, slots=True)
-class Responsible(Strict):
+class ResponsibleUse(Strict):
     """What only the makers of a dataset can say of it, for its card and its Croissant description.
 
     Fields:

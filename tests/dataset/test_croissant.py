@@ -20,7 +20,7 @@ from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.metadata import AttritionRow
 from vttdata.publish.release_checks import missing_properties
 from vttdata.records import Concepts, Degraded
-from vttdata.settings import Responsible
+from vttdata.settings import ResponsibleUse
 
 REQUIRED = ("@context", "@type", "conformsTo", "name", "description", "license", "url", "creator", "datePublished")
 """By the specification, of every dataset; the validator says nothing when most of them are missing."""
@@ -116,7 +116,7 @@ def test_validator_passes_with_licence_and_date(
     assert not caplog.records
 
 
-RESPONSIBLE = Responsible(
+RESPONSIBLE = ResponsibleUse(
     limitations="It shows drawings only.",
     biases="Circles are as frequent as squares.",
     sensitive="None: nobody is shown.",
@@ -166,7 +166,7 @@ def test_synthetic_is_never_guessed(material: Material, tmp_path: Path) -> None:
             dataclasses.replace(source, synthetic=values[number % len(values)])
             for number, source in enumerate(material.sources)
         ]
-        about = dataclasses.replace(material.metadata, responsible=Responsible(synthetic=says))
+        about = dataclasses.replace(material.metadata, responsible=ResponsibleUse(synthetic=says))
         material.write(tmp_path / folder, sources=sources, metadata=about)
         return json.loads((tmp_path / folder / "croissant.json").read_text()).get("rai:hasSyntheticData", "unknown")
 

@@ -22,7 +22,7 @@ from vttdata.dataset.provenance import Provenance, write_provenance
 from vttdata.dataset.revise import Changes, revise_dataset
 from vttdata.dataset.tombstones import Tombstones
 from vttdata.errors import VttdataError
-from vttdata.settings import Responsible
+from vttdata.settings import ResponsibleUse
 
 RECIPE = "# vttdata/small 1.0.0 with every setting written out\nname: vttdata/small\nversion: 1.0.0\nseed: 0\n"
 
@@ -37,7 +37,7 @@ def every_fact(about: Metadata) -> Metadata:
         collected="Collected from a list.",
         paper={"clips": PaperFigure(6.0), "hours": PaperFigure(1.25, "shots of video9 are counted")},
         counted={"hours": 2.0},
-        responsible=Responsible(biases="Few things.", synthetic=False, derived_from=("https://x.org/a",)),
+        responsible=ResponsibleUse(biases="Few things.", synthetic=False, derived_from=("https://x.org/a",)),
     )
 
 

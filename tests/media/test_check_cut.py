@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers.barcode import KINDS, Movie
 from tests.helpers.cuts import cut_file, read_shown
 from vttdata.errors import MediaError
-from vttdata.media.check_cut import verify_clip, verify_sound
+from vttdata.media.check_cut import verify_clip, verify_sound_length
 
 Change = Callable[[list[Any]], None]
 
@@ -48,7 +48,7 @@ def test_clip_of_another_span_is_refused(movies: dict[str, Movie], tmp_path: Pat
             verify_clip(clip, read_shown(movie.path, start, end))
         assert caught.value.reason == "cut_mismatch"
     with pytest.raises(MediaError, match="s of sound"):
-        verify_sound(clip, 1.1, 33)
+        verify_sound_length(clip, 1.1, 33)
 
 
 def test_wrong_frame_times_are_refused(movies: dict[str, Movie], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from vttdata.dataset.questions import QuestionSet
 from vttdata.dataset.rows import JudgmentRow
 from vttdata.ids import is_dataset_name
 from vttdata.records import Concepts, Degraded, QueryWindows
-from vttdata.settings import Responsible, Strict, check_date, check_licence
+from vttdata.settings import ResponsibleUse, Strict, check_date, check_licence
 
 Figure = Literal["sources", "clips", "hours", "sentences", "words", "vocabulary"]
 _VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
@@ -92,7 +92,7 @@ class Metadata:
     required_paths: Mapping[str, str] = field(default_factory=dict)
     paper: Mapping[str, PaperFigure] = field(default_factory=dict)
     counted: Mapping[str, float] = field(default_factory=dict)
-    responsible: Responsible = field(default_factory=Responsible)
+    responsible: ResponsibleUse = field(default_factory=ResponsibleUse)
 
     def __post_init__(self) -> None:
         if not is_dataset_name(self.name):

@@ -83,7 +83,7 @@ def _read_clip(clip: Path) -> ClipFrames:
     return ClipFrames(times, thumbnail(first), thumbnail(last), last.width, last.height)
 
 
-def verify_sound(clip: Path, shown: float, frames: int) -> float:
+def verify_sound_length(clip: Path, shown: float, frames: int) -> float:
     """Decode a clip's sound, compare its length with that of the pictures, and return it in seconds.
 
     The pictures are a number of frames that are shown for some seconds in all.

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from annotated_types import Ge, Le, MultipleOf
 
 from vttdata.errors import MediaError, UnavailableError
-from vttdata.media.check_cut import verify_clip, verify_sound
+from vttdata.media.check_cut import verify_clip, verify_sound_length
 from vttdata.media.decode import max_pixels
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import SpanFrames, frames_shown, read_span, ways_to_read
@@ -164,7 +164,7 @@ def _encode(
         seconds=span.seconds,
         width=frames.width,
         height=frames.height,
-        audio_seconds=verify_sound(partial, span.seconds, len(span.pts)) if has_sound else None,
+        audio_seconds=verify_sound_length(partial, span.seconds, len(span.pts)) if has_sound else None,
     )
 
 
@@ -246,7 +246,7 @@ def add_sound(clip: Path, source: Path, probe: Probe, begin: float, media: ClipM
         done = run(graph.global_args(*_QUIET).compile(cmd=ffmpeg_path()), seconds=600.0)
         if done.stopped or done.code:
             raise MediaError("timeout" if done.stopped else "cut_failed", "ffmpeg could not add the sound to a clip.")
-        verify_sound(partial, media.seconds, media.frames)
+        verify_sound_length(partial, media.seconds, media.frames)
 
 
 def clip_size(width: int, height: int, max_height: int | None) -> tuple[int, int]:

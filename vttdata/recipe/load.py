@@ -26,7 +26,7 @@ from vttdata.json_types import JsonObject
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
 from vttdata.recipe.packaged import RecipeFile
-from vttdata.settings import Count, Ratio, Responsible, check_date, check_licence
+from vttdata.settings import Count, Ratio, ResponsibleUse, check_date, check_licence
 from vttdata.validation import MISSING, UNKNOWN_KEY, describe_problem
 
 _MAX_SHOWN = 80
@@ -53,7 +53,7 @@ class BaseRecipe(pydantic.BaseModel):
         date: day on which this version is published, YYYY-MM-DD.
         allow_leaks: reason to package a dataset although an audit finds leaks between its splits; the card quotes it.
         max_failed: highest share of items that may fail in any stage before the build ends with exit code 1.
-        responsible: what its makers say of the dataset, see `vttdata.settings.Responsible`.
+        responsible: what its makers say of the dataset, see `vttdata.settings.ResponsibleUse`.
         corrections: folder of an earlier dataset of this name, whose errata and withdrawals this one keeps; by default
             that of the dataset which the build replaces.
     """
@@ -78,7 +78,7 @@ class BaseRecipe(pydantic.BaseModel):
     date: str | None = pydantic.Field(None, description="a day such as 2026-11-21")
     allow_leaks: str | None = pydantic.Field(None, description="the reason, as a text")
     max_failed: Ratio = 0.2
-    responsible: Responsible = Responsible()
+    responsible: ResponsibleUse = ResponsibleUse()
     corrections: str | None = None
 
     @classmethod

@@ -17,12 +17,12 @@ from vttdata.dataset.card.sections import (
     fold,
     format_creation,
     format_details,
+    format_loading,
     format_rebuilding,
     format_responsible,
     format_rights,
     format_structure,
     format_table,
-    format_uses,
     read_rows,
 )
 from vttdata.dataset.facts import DatasetFacts
@@ -68,7 +68,7 @@ def format_card(
         _format_availability(metadata, statistics, tables, shipped),
         *_format_pictures(tables, folder, shipped=shipped > 0),
         format_questions(tables, folder),
-        format_uses(metadata, tables),
+        format_loading(metadata, tables),
         _format_leaks(metadata, audits),
         format_responsible(metadata),
         format_rights(metadata, folder, shipped=shipped > 0),

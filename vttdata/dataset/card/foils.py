@@ -12,12 +12,12 @@ from vttdata.dataset.card.sections import (
     fold,
     format_creation,
     format_details,
+    format_loading,
     format_rebuilding,
     format_responsible,
     format_rights,
     format_structure,
     format_table,
-    format_uses,
     read_rows,
 )
 from vttdata.dataset.facts import DatasetFacts, FoilFacts
@@ -39,7 +39,7 @@ def format_foil_card(facts: DatasetFacts, foils: FoilFacts, tables: Tables, fold
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
         escape_line(metadata.description) or "Pairs of a true text and a foil, made with vttdata.",
         format_details(metadata),
-        format_uses(metadata, tables),
+        format_loading(metadata, tables),
         (
             f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
             f"{escape_line(foils.scorer)}. "

@@ -59,7 +59,7 @@ def format_details(metadata: Metadata) -> str:
     return "\n".join(lines)
 
 
-def format_uses(metadata: Metadata, tables: Tables) -> str:
+def format_loading(metadata: Metadata, tables: Tables) -> str:
     """Return the section on how to load each configuration, and what a row of each is."""
     default, *others = tables
     lines = [

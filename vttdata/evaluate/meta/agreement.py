@@ -42,7 +42,7 @@ LEVELS: Mapping[str, str] = {
 }
 """What is compared at each level."""
 
-DRAWS = 1_000
+METRIC_DRAWS = 1_000
 
 # Raised when a figure changes, so that older results are not read.
 _FORMAT = 2
@@ -81,7 +81,7 @@ class Draws:
     signature: str
 
     @classmethod
-    def of(cls, table: JudgmentTable, *, seed: int = 0, draws: int = DRAWS) -> Draws:
+    def of(cls, table: JudgmentTable, *, seed: int = 0, draws: int = METRIC_DRAWS) -> Draws:
         """Draw the videos with judged captions; a table of one video has no draws."""
         number = int(table.sources.max(initial=-1)) + 1
         judged = np.unique(table.sources[table.judged])

@@ -21,7 +21,7 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import load_metrics, name_local_videos
 from vttdata.evaluate.java_scores import JavaError
-from vttdata.evaluate.meta.agreement import DRAWS, Draws, measure_agreement, system_means
+from vttdata.evaluate.meta.agreement import METRIC_DRAWS, Draws, measure_agreement, system_means
 from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
 from vttdata.evaluate.meta.drift import measure_quality_drift
 from vttdata.evaluate.meta.inputs import read_inputs
@@ -70,7 +70,7 @@ class ComparisonSettings:
     tokenizer: str = "ptb-3.4.1"
     inputs: MetricInputs = field(default_factory=MetricInputs)
     seed: int = 0
-    draws: int = DRAWS
+    draws: int = METRIC_DRAWS
     cache: Path | None = None
 
 

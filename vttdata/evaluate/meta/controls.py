@@ -14,6 +14,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.items import number_sources
+from vttdata.evaluate.meta.agreement import METRIC_DRAWS
 from vttdata.evaluate.meta.stress import StressResult, StressSet, count_wins, read_stress_set
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.output_file import write_files
@@ -120,7 +121,7 @@ def read_key(folder: Path) -> ControlKey:
 
 
 def count_control_wins(
-    key: ControlKey, scores: Mapping[str, float], *, seed: int = 0, draws: int = 1_000
+    key: ControlKey, scores: Mapping[str, float], *, seed: int = 0, draws: int = METRIC_DRAWS
 ) -> dict[str, StressResult]:
     """Count how often a judge scores the true caption of a pair above the other one.
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.items import ClipItems, number_sources, read_clips
+from vttdata.evaluate.meta.agreement import METRIC_DRAWS
 from vttdata.evaluate.meta.scoring import score_captions
 from vttdata.evaluate.metric import CaptioningMetric, VideoSpan
 from vttdata.evaluate.report import Estimate
@@ -213,7 +214,7 @@ def name_share(words: int, original: str) -> str:
 
 
 def stress(
-    stress_set: StressSet, metric: CaptioningMetric, *, seed: int = 0, draws: int = 1_000
+    stress_set: StressSet, metric: CaptioningMetric, *, seed: int = 0, draws: int = METRIC_DRAWS
 ) -> dict[str, dict[tuple[str, str | None], StressResult]]:
     """Score both texts of each pair, several captions by their mean, and count how often the first is above.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def count_swaps(choices: ChoiceSet) -> Matrix:
+def pair_features(choices: ChoiceSet) -> Matrix:
     """Return 1 for each two options, known by their own words, of which this one is the first or the second."""
     rows = []
     for sides in choices.own_words:
@@ -21,4 +21,4 @@ def count_swaps(choices: ChoiceSet) -> Matrix:
     return sparse_matrix(rows)
 
 
-ATTACKER = by_features(count_swaps, naive_bayes)
+ATTACKER = by_features(pair_features, naive_bayes)
