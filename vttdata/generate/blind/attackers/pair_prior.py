@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Matrix
 
 
-def pair_features(choices: ChoiceSet) -> Matrix:
+def opposed_options(choices: ChoiceSet) -> Matrix:
     """Return 1 for each two options, known by their own words, of which this one is the first or the second."""
     rows = []
     for sides in choices.own_words:
@@ -21,4 +21,4 @@ def pair_features(choices: ChoiceSet) -> Matrix:
     return sparse_matrix(rows)
 
 
-ATTACKER = by_features(pair_features, naive_bayes)
+ATTACKER = by_features(opposed_options, naive_bayes)
