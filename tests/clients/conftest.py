@@ -102,13 +102,13 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_once(tmp_path_factory, "client-official", make)
 
 
-def references(dataset: Path) -> dict[str, list[str]]:
-    """Return the references with which `vttdata evaluate` scores each clip of all splits, by id."""
+def references(dataset: Path, *splits: str) -> dict[str, list[str]]:
+    """Return the references with which `vttdata evaluate` scores each clip of some splits, or of all, by id."""
     from vttdata.evaluate.items import read_clips
     from vttdata.export.reader import DatasetReader
 
     found = {}
-    for split in DatasetReader(dataset).splits("clips"):
+    for split in splits or DatasetReader(dataset).splits("clips"):
         items = read_clips(dataset, config="clips", split=split)
         found |= dict(zip(items.ids, map(list, items.references), strict=True))
     return found

@@ -19,7 +19,7 @@ import yaml
 from tests.export.conftest import BARE, texts_of
 from tests.helpers.needs import PROGRAM
 from vttdata.errors import VttdataError
-from vttdata.export import export, lmms_eval_utils
+from vttdata.export import export, exported_functions
 from vttdata.export.files import LINE_BREAKS
 
 
@@ -114,7 +114,7 @@ def test_line_break_in_answer_does_not_shift_other_answers(task: dict[str, Any])
 
 
 def test_copied_functions_use_the_same_line_breaks() -> None:
-    assert lmms_eval_utils._LINE_BREAKS == LINE_BREAKS
+    assert exported_functions._LINE_BREAKS == LINE_BREAKS
 
 
 def test_error_names_missing_video(task: dict[str, Any], tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ import dataclasses
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from vttdata.dataset.questions import StoredQuestion
 from vttdata.errors import VttdataError
+from vttdata.export.exported_functions import choice_to_text, is_yes_no
 from vttdata.export.files import as_json, text_file
 from vttdata.export.format import ExportRequest
 from vttdata.export.reader import DatasetReader
@@ -26,7 +27,9 @@ from vttdata.text.questions import letters
 
 CAPTION_PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
 LETTER_PROMPT = "Answer with the letter of the right option only."
+OPTION_PROMPT = "Please directly give the best option:"
 YES_NO_PROMPT = "Answer with yes or no only."
+MIXED_PROMPT = "Answer with yes or no, or with the label of the right option where options are listed."
 _PAIR_QUESTION = "Which of these texts describes the video?"
 _MAX_NAME = 200
 TASK_FILE, DOCUMENTS_FILE = "task.json", "documents.jsonl"
@@ -89,16 +92,6 @@ class HarnessDocument(ABC):
         """Id of the item."""
         return str(getattr(self, self.id_column))
 
-    @property
-    def shown_options(self) -> Sequence[str]:
-        """Options to choose from; none where the answer is a text."""
-        return getattr(self, "options", ())
-
-    @property
-    @abstractmethod
-    def target(self) -> str:
-        """A right answer: the letter of the option, or a text."""
-
     @staticmethod
     @abstractmethod
     def read(request: ExportRequest, task: HarnessTask) -> Iterator[HarnessDocument]:
@@ -120,11 +113,6 @@ class ClipDocument(HarnessDocument):
     captions: list[str]
     prompt: str = CAPTION_PROMPT
 
-    @property
-    def target(self) -> str:
-        """First caption."""
-        return self.captions[0]
-
     @staticmethod
     def read(request: ExportRequest, task: HarnessTask) -> Iterator[ClipDocument]:
         """Yield the clips that have a human caption."""
@@ -141,13 +129,10 @@ class ChoiceDocument(HarnessDocument):
 
     __slots__ = ()
 
+    question: str
     options: Sequence[str]
+    labels: Sequence[str]
     answer: int
-
-    @property
-    def target(self) -> str:
-        """Letter of the right option."""
-        return letters(self.answer + 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +151,8 @@ class QuestionDocument(StoredQuestion, ChoiceDocument):
         """Yield the questions, of one kind where the configuration names it."""
         clips = _clips_by_id(request.dataset)
         for asked in request.dataset.questions(task.config, task.split)[1]:
-            lines = [asked.question, YES_NO_PROMPT]
-            if not asked.is_yes_no:
-                lines[1:] = [*letter_options(asked.options), LETTER_PROMPT]
-            row = to_row(asked) | clips.get(asked.video_id, {}) | {"prompt": "\n".join(lines)}
-            yield QuestionDocument.of_row(row)
+            document = QuestionDocument.of_row(to_row(asked) | clips.get(asked.video_id, {}))
+            yield dataclasses.replace(document, prompt=_prompt(document))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +181,10 @@ class PairDocument(ChoiceDocument):
             answer = int(digest(["order of a pair", pair.name])[:8], 16) % 2
             texts = [" ".join(pair.true), " ".join(pair.foil)]
             options = texts[::-1] if answer else texts
-            prompt = "\n".join([_PAIR_QUESTION, *letter_options(options), LETTER_PROMPT])
             clip = clips.get(video_id := pair.row["video_id"], {})
             shown, labels = (clip.get("video"), clip.get("url")), list(letters(len(options)))
-            yield PairDocument(pair.name, video_id, *shown, _PAIR_QUESTION, options, labels, answer, prompt)
+            document = PairDocument(pair.name, video_id, *shown, _PAIR_QUESTION, options, labels, answer, "")
+            yield dataclasses.replace(document, prompt=_prompt(document))
 
 
 DOCUMENTS: Mapping[str, type[HarnessDocument]] = {
@@ -267,9 +249,21 @@ def _clips_by_id(dataset: DatasetReader) -> Mapping[str, Row]:
     return {row["video_id"]: row for split in splits for row in dataset.rows("clips", split, columns)}
 
 
-def letter_options(options: Sequence[str]) -> list[str]:
-    """Return options as lines with their letters, ``A. text``."""
-    return [f"{letter}. {text}" for letter, text in zip(letters(len(options)), options, strict=True)]
+def ask(documents: Iterable[ChoiceDocument]) -> str:
+    """Return the words that ask for an answer, the same for all of some documents: a letter where all labels are."""
+    asked = {
+        YES_NO_PROMPT
+        if is_yes_no({"options": document.options})
+        else LETTER_PROMPT
+        if all(len(label) == 1 and label.isalpha() for label in document.labels)
+        else OPTION_PROMPT
+        for document in documents
+    }
+    return asked.pop() if len(asked) == 1 else MIXED_PROMPT if YES_NO_PROMPT in asked else OPTION_PROMPT
+
+
+def _prompt(document: ChoiceDocument) -> str:
+    return choice_to_text(to_row(document), {"post_prompt": f"\n{ask([document])}"})
 
 
 def write_documents(request: ExportRequest, task: HarnessTask) -> list[HarnessDocument]:

@@ -26,7 +26,7 @@ from inspect_ai.solver import TaskState, generate
 
 from vttdata.evaluate.harness.scoring import find_exported_task, log_answer, score_logged
 from vttdata.export.documents import HarnessTask, load_documents, load_exported_task
-from vttdata.export.lmms_eval_utils import find_shown, is_pictures
+from vttdata.export.exported_functions import find_shown, is_pictures
 from vttdata.json_types import JsonObject
 from vttdata.text.questions import letters
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-import vttdata.export.lmms_eval_utils
+import vttdata.export.exported_functions
 from vttdata.dataset.shards import write_split
 from vttdata.export.documents import (
     CAPTION_PROMPT,
@@ -25,9 +25,9 @@ from vttdata.export.documents import (
     read_documents,
     write_task,
 )
+from vttdata.export.exported_functions import metric_name
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
-from vttdata.export.lmms_eval_utils import metric_name
 from vttdata.files.strict_yaml import TextDumper
 from vttdata.records import arrow_schema, to_row
 
@@ -80,7 +80,7 @@ def write_lmms_eval(request: ExportRequest) -> Written:
     documents = list(read_documents(request, task))
     write_task(request, task)
     with text_file(request.folder / "utils.py") as stream:
-        stream.write(Path(vttdata.export.lmms_eval_utils.__file__).read_text(encoding="utf-8"))
+        stream.write(Path(vttdata.export.exported_functions.__file__).read_text(encoding="utf-8"))
     is_choice = issubclass(task.documents, ChoiceDocument)
     function = "choice" if is_choice else "caption"
     template = {

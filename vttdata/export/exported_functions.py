@@ -1,13 +1,14 @@
-"""Functions of a task for lmms-eval; the exporter copies this file beside the task's YAML as ``utils.py``.
+"""Functions that exports for evaluation harnesses have a copy of, which needs no vttdata.
 
-A document of captioning has `captions`, whose scores are those of coco-caption over all documents (pycocoevalcap, which
-needs Java). A document of a question or of a pair of texts has `options` with their `labels`, and `answer`, the index
-of the right one; answers are read as by other tasks of lmms-eval.
+A document of captioning has `captions`. One of a question or of a pair of texts has `options` with their `labels`, and
+`answer`, the index of the right one; answers are read as by other tasks of the harness.
 """
 
+import inspect
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,17 @@ _SUFFIXES = (".mp4", ".webm", ".mkv", ".avi", ".mov", ".MP4")
 _LINE_BREAKS = re.compile("[\n\r\v\f\u2028\u2029]+")
 
 
+def sources(*functions: Callable[..., Any]) -> str:
+    """Return the sources of functions, as a file has them."""
+    return "\n\n".join(map(inspect.getsource, functions))
+
+
 def doc_to_visual(doc: dict[str, Any]) -> list[Any]:
+    """Return the path of the video of a document."""
+    return [find_video(doc, Path(__file__).parent)]
+
+
+def stimuli_to_visual(doc: dict[str, Any]) -> list[Any]:
     """Return what is shown of a document: the path of its video, pictures, or nothing; see `find_shown`."""
     paths = find_shown(doc, Path(__file__).parent)
     if not is_pictures(paths):
@@ -53,12 +64,16 @@ def is_pictures(paths: list[str]) -> bool:
 
 
 def find_video(doc: dict[str, Any], export: Path) -> str:
-    """Return the path of the video of a document, in the folder `VTTDATA_VIDEOS` or in ``videos`` of the export.
+    """Return the path of the video of a document.
+
+    It is in the folder `VTTDATA_VIDEOS`, in ``videos`` of the export, or where lmms-eval unpacks videos from the Hub.
 
     Raises:
         FileNotFoundError: if the folder has no video of the clip.
     """
-    folder = Path(os.environ.get("VTTDATA_VIDEOS") or export / "videos").expanduser()
+    beside, cache = export / "videos", Path(os.environ.get("HF_HOME", "~/.cache/huggingface")) / export.name / "videos"
+    unpacked = cache.expanduser().is_dir() and not beside.is_dir()
+    folder = Path(os.environ.get("VTTDATA_VIDEOS") or (cache if unpacked else beside)).expanduser()
     # The dataset's own folder of videos has a folder for each split.
     names = ["/".join(Path(doc["video"]).parts[1:]), Path(doc["video"]).name] if doc.get("video") else []
     names += [doc["video_id"] + suffix for suffix in _SUFFIXES]
@@ -68,7 +83,7 @@ def find_video(doc: dict[str, Any], export: Path) -> str:
     raise FileNotFoundError(f"no video {doc['video_id']}.* in {folder}; set VTTDATA_VIDEOS to the folder of the videos")
 
 
-def caption_to_text(doc: dict[str, Any], lmms_eval_specific_kwargs: dict[str, Any] | None = None) -> str:  # noqa: ARG001
+def caption_to_text(doc: dict[str, Any], lmms_eval_specific_kwargs: dict[str, Any] | None = None) -> str:
     """Return the prompt, which is the same for all clips."""
     return str((lmms_eval_specific_kwargs or {}).get("prompt", "Describe the video in one sentence."))
 
@@ -112,7 +127,7 @@ def read_choice(answer: str, doc: dict[str, Any]) -> int | None:
     """Return the index of the option that an answer names, or None.
 
     Of yes and no, the beginning decides, as in TempCompass. Otherwise an option's label, text or line is read, and then
-    the letter that `extract_mcq_answer` finds.
+    the letter that `find_letter` finds.
     """
     text = answer.strip()
     if is_yes_no(doc):
@@ -122,11 +137,16 @@ def read_choice(answer: str, doc: dict[str, Any]) -> int | None:
         label, option = doc["labels"][index], doc["options"][index]
         if {text, text.rstrip(".")} & {label, label.rpartition(" ")[2], option, line}:
             return index
+    letters = [label.rpartition(" ")[2] for label in doc["labels"]]
+    found = find_letter(text, letters)
+    return letters.index(found) if found in letters else None
+
+
+def find_letter(text: str, letters: list[str]) -> Any:
+    """Return the letter that an answer names, as other tasks of lmms-eval read it."""
     from lmms_eval.tasks._task_utils.mcq_extract import extract_mcq_answer
 
-    letters = [label.rpartition(" ")[2] for label in doc["labels"]]
-    found = extract_mcq_answer(text, choices=letters)
-    return letters.index(found) if found in letters else None
+    return extract_mcq_answer(text, choices=letters)
 
 
 def process_choice(doc: dict[str, Any], results: list[str]) -> dict[str, dict[str, Any]]:
