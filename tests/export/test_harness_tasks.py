@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -20,7 +22,8 @@ from vttdata.dataset.questions import QuestionSet
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.export import export
-from vttdata.records import Caption, Clip, QueryWindows, Source, VideoQuestion
+from vttdata.export.documents import LETTER_PROMPT, MIXED_PROMPT, OPTION_PROMPT, YES_NO_PROMPT, QuestionDocument, ask
+from vttdata.records import Caption, Clip, QueryWindows, Source, VideoQuestion, to_row
 
 HARNESSES = ("lmms-eval", "inspect-ai", "vlmevalkit")
 
@@ -84,9 +87,12 @@ def test_lmms_eval_has_a_task_of_each_kind(questions: Path, tmp_path: Path) -> N
     names = ["vttdata_asked_test_multiple_choice", "vttdata_asked_test_yes_no"]
     assert group == {"group": "vttdata_asked_test", "task": names}
     utils = load_utils(tmp_path / "x")
+    template = (tmp_path / "x/_default_template_yaml").read_text()
+    assert "\ncluster_key: video_id\n" in template
     shown, targets, scores = [], [], {}
     for name in names:
         task = load_yaml(tmp_path / "x" / f"{name}.yaml")
+        kind = name.removeprefix("vttdata_asked_test_")
         assert task["include"] == "_default_template_yaml"
         assert [entry["metric"] for entry in task["metric_list"]] == ["accuracy", "order_of_events_accuracy"]
         rows = [
@@ -94,6 +100,9 @@ def test_lmms_eval_has_a_task_of_each_kind(questions: Path, tmp_path: Path) -> N
             for file in task["dataset_kwargs"]["data_files"]["test"]
             for row in pq.read_table(tmp_path / "x" / file).to_pylist()
         ]
+        loaded = datasets.load_dataset(str(tmp_path / "x"), kind, split="test", cache_dir=str(tmp_path / "cache"))
+        assert loaded.to_list() == rows
+        assert not {"prompt", "blind", "source_id"} & set(loaded.column_names)
         prompts = task["lmms_eval_specific_kwargs"]["default"]
         shown += [utils.choice_to_text(row, prompts) for row in rows]
         targets += [utils.choice_to_target(row) for row in rows]
@@ -101,11 +110,29 @@ def test_lmms_eval_has_a_task_of_each_kind(questions: Path, tmp_path: Path) -> N
         for metric in ("accuracy", "order_of_events_accuracy"):
             scores[name, metric] = utils.mean_score([result[metric] for result in results if metric in result])
     assert shown[1:3] == [
-        "what is b1?\nSentence A: 2\nSentence B: 3\nSentence C: 4\nAnswer with the letter of the right option only.",
+        "what is b1?\nSentence A: 2\nSentence B: 3\nSentence C: 4\nPlease directly give the best option:",
         "what is c2?\nAnswer with yes or no only.",
     ]
     assert targets == ["B", "Sentence A", "yes", "no"]
     assert list(scores.values()) == [1 / 2, 1, 1, 1]
+
+
+def test_an_obedient_answer_to_options_without_letters_is_right(tmp_path: Path, questions: Path) -> None:
+    export(questions, "lmms-eval", tmp_path / "x")
+    utils = load_utils(tmp_path / "x")
+    asked = {"options": ["a dog", "None"], "labels": ["Option 1", "Option 2"]}
+    read = {text: utils.read_choice(text, asked) for text in ("Option 2", "Option 2: None", "Option 1.", "2", "None")}
+    assert read == {"Option 2": 1, "Option 2: None": 1, "Option 1.": 0, "2": 1, "None": 1}
+
+
+def test_a_letter_is_asked_for_where_every_label_is_one() -> None:
+    def document(label: str, *options: str) -> QuestionDocument:
+        return QuestionDocument.of_row(to_row(question("a1", options or ["a", "b"], 0, label)))
+
+    assert ask([document(""), document("")]) == LETTER_PROMPT
+    assert ask([document(""), document("Option ")]) == OPTION_PROMPT
+    assert ask([document("", "yes", "no")]) == YES_NO_PROMPT
+    assert ask([document("", "yes", "no"), document("")]) == MIXED_PROMPT
 
 
 def test_samples_of_lmms_eval_are_read_as_free_text(questions: Path, tmp_path: Path) -> None:
@@ -131,24 +158,45 @@ def test_documents_have_prompts_and_answers(questions: Path, tmp_path: Path, nam
         export(questions, name, tmp_path / "y", config="questions/open")
 
 
-def test_table_of_vlmevalkit_has_letters(questions: Path, tmp_path: Path) -> None:
+def test_table_of_vlmevalkit_has_the_columns_of_tempcompass(questions: Path, tmp_path: Path) -> None:
     export(questions, "vlmevalkit", tmp_path / "x")
     with (tmp_path / "x/vttdata_asked_test.tsv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t"))
-    assert [(row["index"], row["video"], row["answer"]) for row in rows] == [
-        ("0", "v1", "B"),
-        ("1", "v1", "A"),
-        ("2", "v2", "A"),
-        ("3", "v2", "B"),
+    assert [(row["task_type"], row["dim"], row["question"], row["answer"]) for row in rows] == [
+        ("multiple_choice", "", "what is a1?", "B"),
+        ("multiple_choice", "Order of events", "what is b1?", "Sentence A"),
+        ("yes_no", "Order of events", "what is c2?", "yes"),
+        ("yes_no", "", "what is d2?", "no"),
     ]
-    assert [row["B"] for row in rows] == ["None", "3", "no", "no"]
+    assert [row["prefix"] + "/" + row["video"] + row["suffix"] for row in rows[1:3]] == [
+        "./videos/v1.mp4",
+        "./videos/v2.mp4",
+    ]
+    assert [json.loads(row["candidates"]) for row in rows] == [list(asked.options) for asked in QUESTIONS]
+    assert [json.loads(row["labels"]) for row in rows] == [list(asked.labels) for asked in QUESTIONS]
+
+
+@pytest.mark.parametrize(
+    ("config", "kind"),
+    [(None, "Video-MCQ"), ("questions/yes_no", "Video-Y/N"), ("questions/multiple_choice", "Video-MCQ")],
+)
+def test_class_of_vlmevalkit_has_the_type_of_its_questions(
+    questions: Path, tmp_path: Path, config: str | None, kind: str
+) -> None:
+    export(questions, "vlmevalkit", tmp_path / "x", config=config)
+    (module,) = (tmp_path / "x").glob("vttdata_*.py")
+    text, table = module.read_text(), module.with_suffix(".tsv")
+    assert f"    TYPE = '{kind}'\n" in text
+    assert f"    MD5 = '{hashlib.md5(table.read_bytes()).hexdigest()}'\n" in text
+    assert "import vttdata" not in text
+    assert "from vttdata" not in text
 
 
 @pytest.mark.parametrize("name", HARNESSES)
 def test_pairs_are_options_in_drawn_order(tmp_path: Path, name: str) -> None:
     export(build_foils(tmp_path / "dataset"), name, tmp_path / "x")
     if name == "lmms-eval":
-        documents = pq.read_table(tmp_path / "x/documents").to_pylist()
+        documents = pq.read_table(tmp_path / "x/foils").to_pylist()
     else:
         documents = [json.loads(line) for line in (tmp_path / "x/documents.jsonl").read_text().splitlines()]
     assert [row["options"][row["answer"]] for row in documents] == [f"a dog runs {n}" for n in range(3)]
@@ -163,7 +211,7 @@ def test_pairs_are_options_in_drawn_order(tmp_path: Path, name: str) -> None:
 def test_answers_to_pairs_prefer_a_text(tmp_path: Path) -> None:
     export(build_foils(tmp_path / "dataset"), "lmms-eval", tmp_path / "x")
     utils = load_utils(tmp_path / "x")
-    documents = pq.read_table(tmp_path / "x/documents").to_pylist()
+    documents = pq.read_table(tmp_path / "x/foils").to_pylist()
     right = "AB"[documents[0]["answer"]]
     wrong = "BA"[documents[0]["answer"]]
     logged = [utils.process_choice(documents[0], [text])["accuracy"] for text in (right, wrong)]

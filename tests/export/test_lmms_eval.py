@@ -6,7 +6,9 @@ of tables start there, answers are stripped, and each metric is aggregated over 
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -73,7 +75,9 @@ def task(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
 def test_task_has_the_keys_of_lmms_eval(task: dict[str, Any]) -> None:
     assert task["task"] == "vttdata_small_test"
     assert (task["output_type"], task["test_split"]) == ("generate_until", "test")
-    assert [entry["metric"] for entry in task["metric_list"]] == ["Bleu_4", "METEOR", "ROUGE_L", "CIDEr"]
+    assert [entry["metric"] for entry in task["metric_list"]] == [
+        f"small_{name}" for name in exported_functions.METRICS
+    ]
     assert all(callable(entry["aggregation"]) and entry["higher_is_better"] for entry in task["metric_list"])
     assert task["metadata"]["version"] == "2.0.1"
 
@@ -87,12 +91,12 @@ def test_documents_have_their_video_and_all_human_captions(task: dict[str, Any],
     ]
     assert all("caption" in prompt for _, prompt in seen)
     assert set(collected) == {entry["metric"] for entry in task["metric_list"]}
-    assert collected["CIDEr"][0] == {
+    assert collected["small_CIDEr"][0] == {
         "video_id": "video11",
         "references": texts_of("video11"),
         "answer": "an answer",
     }
-    assert BARE not in [result["video_id"] for result in collected["CIDEr"]]
+    assert BARE not in [result["video_id"] for result in collected["small_CIDEr"]]
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason=PROGRAM.format("java"))
@@ -100,13 +104,13 @@ def test_documents_have_their_video_and_all_human_captions(task: dict[str, Any],
 def test_reference_as_answer_scores_one(task: dict[str, Any], tmp_path: Path, metric: str) -> None:
     texts = iter([texts_of("video11")[0], texts_of("video12")[0]])
     collected = run(task, tmp_path / "cache", lambda *_: next(texts))
-    aggregate = next(entry["aggregation"] for entry in task["metric_list"] if entry["metric"] == metric)
-    assert aggregate(collected[metric]) == pytest.approx(1, abs=1e-6)
+    aggregate = next(entry["aggregation"] for entry in task["metric_list"] if entry["metric"] == f"small_{metric}")
+    assert aggregate(collected[f"small_{metric}"]) == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason=PROGRAM.format("java"))
 def test_line_break_in_answer_does_not_shift_other_answers(task: dict[str, Any]) -> None:
-    cider = next(entry["aggregation"] for entry in task["metric_list"] if entry["metric"] == "CIDEr")
+    cider = next(entry["aggregation"] for entry in task["metric_list"] if entry["metric"] == "small_CIDEr")
     texts = ["a dog runs in a park", "two men cook fish", "a red car drives by"]
     plain = [{"video_id": str(n), "references": [text], "answer": text} for n, text in enumerate(texts)]
     broken = [{**plain[0], "answer": "a dog\rruns in\u2028a park"}, *plain[1:]]
@@ -114,7 +118,38 @@ def test_line_break_in_answer_does_not_shift_other_answers(task: dict[str, Any])
 
 
 def test_copied_functions_use_the_same_line_breaks() -> None:
-    assert exported_functions._LINE_BREAKS == LINE_BREAKS
+    (pattern,) = re.findall(r'compile\((".*")\)', exported_functions.sources(exported_functions.coco_score))
+    assert ast.literal_eval(pattern) == LINE_BREAKS.pattern
+
+
+def test_videos_are_found_where_lmms_eval_unpacks_them(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """lmms-eval unpacks a zip of the Hub in ``$HF_HOME/CACHE_DIR``, and the folder of a task has that name."""
+    monkeypatch.delenv("VTTDATA_VIDEOS", raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    export(dataset, "lmms-eval", tmp_path / "small")
+    document = {"video_id": "video11", "video": None}
+    find = load_exported_task(tmp_path / "small/vttdata_small_test.yaml")["doc_to_visual"]
+    with pytest.raises(FileNotFoundError, match="no video"):
+        find(document)
+    for folder in (tmp_path / "home" / "small" / "videos", tmp_path / "small" / "videos"):
+        folder.mkdir(parents=True)
+        (folder / "video11.mp4").write_bytes(b"film")
+        assert find(document) == [str(folder / "video11.mp4")]
+
+
+def test_files_are_as_in_the_repository_of_lmms_eval(dataset: Path, tmp_path: Path) -> None:
+    export(dataset, "lmms-eval", tmp_path / "x")
+    text = (tmp_path / "x/_default_template_yaml").read_text()
+    assert "doc_to_visual: !function utils.doc_to_visual\n" in text
+    assert "cluster_key" not in text
+    assert not (tmp_path / "x/task.json").exists()
+    functions = (tmp_path / "x/utils.py").read_text()
+    assert not re.search("noqa|stimuli|find_shown|is_pictures|vttdata\\.", functions)
+    rows = datasets.load_dataset(str(tmp_path / "x"), "captioning", split="test", cache_dir=str(tmp_path / "cache"))
+    assert rows["video_id"][:] == ["video11", "video12"]
+    assert "prompt" not in rows.column_names
 
 
 def test_error_names_missing_video(task: dict[str, Any], tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ def test_lmms_eval_shows_pictures_a_video_or_nothing(
     seen = {}
     for condition in CHOSEN:
         functions = load_functions(tmp_path / "tasks" / condition)
-        documents = pq.read_table(tmp_path / "tasks" / condition / "documents").to_pylist()
+        documents = pq.read_table(tmp_path / "tasks" / condition / "questions").to_pylist()
         assert {document["video_id"] for document in documents} == {"colour0", "count0", "direction0", "order0"}
-        seen[condition] = functions.doc_to_visual(documents[0])
+        seen[condition] = functions.stimuli_to_visual(documents[0])
     assert seen["text"] == []
     assert [picture.size for picture in seen["first"]] == [(96, 64)]
     assert len(seen["frames"]) == 8

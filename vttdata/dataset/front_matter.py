@@ -88,14 +88,14 @@ def dump_front_matter(
 ) -> str:
     """Return YAML front matter with its ``---`` lines: keys and values, then what describes the tables.
 
-    `features` are those of the columns by configuration, `default` is the configuration that is loaded by default, and
-    `about` (description, citation, licence) goes into the info of each configuration.
+    `features` are those of the columns by configuration, where they are to be stated; `default` is the configuration
+    that is loaded by default, and `about` (description, citation, licence) goes into the info of each configuration.
     """
     infos = [
         {
             "config_name": config,
             **about,
-            "features": features[config],
+            **({"features": features[config]} if config in features else {}),
             "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
             "download_size": sum(split.bytes for split in splits),
             "dataset_size": sum(split.memory for split in splits),

@@ -14,9 +14,6 @@ from typing import Any
 
 METRICS = ("Bleu_4", "METEOR", "ROUGE_L", "CIDEr")
 
-_SUFFIXES = (".mp4", ".webm", ".mkv", ".avi", ".mov", ".MP4")
-_LINE_BREAKS = re.compile("[\n\r\v\f\u2028\u2029]+")
-
 
 def sources(*functions: Callable[..., Any]) -> str:
     """Return the sources of functions, as a file has them."""
@@ -76,7 +73,7 @@ def find_video(doc: dict[str, Any], export: Path) -> str:
     folder = Path(os.environ.get("VTTDATA_VIDEOS") or (cache if unpacked else beside)).expanduser()
     # The dataset's own folder of videos has a folder for each split.
     names = ["/".join(Path(doc["video"]).parts[1:]), Path(doc["video"]).name] if doc.get("video") else []
-    names += [doc["video_id"] + suffix for suffix in _SUFFIXES]
+    names += [doc["video_id"] + suffix for suffix in (".mp4", ".webm", ".mkv", ".avi", ".mov", ".MP4")]
     for name in names:
         if (folder / name).is_file():
             return str(folder / name)
@@ -177,39 +174,41 @@ def bleu4(results: list[dict[str, object]]) -> float:
     """Return the corpus BLEU-4."""
     from pycocoevalcap.bleu.bleu import Bleu
 
-    return _score(Bleu(4), results)[-1]
+    return coco_score(Bleu(4), results)[-1]
 
 
 def meteor(results: list[dict[str, object]]) -> float:
     """Return METEOR 1.5."""
     from pycocoevalcap.meteor.meteor import Meteor
 
-    return _score(Meteor(), results)[-1]
+    return coco_score(Meteor(), results)[-1]
 
 
 def rouge_l(results: list[dict[str, object]]) -> float:
     """Return ROUGE-L."""
     from pycocoevalcap.rouge.rouge import Rouge
 
-    return _score(Rouge(), results)[-1]
+    return coco_score(Rouge(), results)[-1]
 
 
 def cider(results: list[dict[str, object]]) -> float:
     """Return CIDEr-D, with the inverse document frequencies of these references."""
     from pycocoevalcap.cider.cider import Cider
 
-    return _score(Cider(), results)[-1]
+    return coco_score(Cider(), results)[-1]
 
 
-def _score(scorer: Any, results: list[dict[str, Any]]) -> list[float]:
+def coco_score(scorer: Any, results: list[dict[str, Any]]) -> list[float]:
+    """Return the scores of a scorer of pycocoevalcap over all results."""
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
     # The tokenizer reads one caption per line, so a line break inside a caption would shift all captions after it.
+    line_breaks = re.compile("[\n\r\v\f\u2028\u2029]+")
     references, answers = {}, {}
     for result in results:
-        texts = (_LINE_BREAKS.sub(" ", text) for text in result["references"])
+        texts = (line_breaks.sub(" ", text) for text in result["references"])
         references[result["video_id"]] = [{"caption": text} for text in texts]
-        answers[result["video_id"]] = [{"caption": _LINE_BREAKS.sub(" ", result["answer"])}]
+        answers[result["video_id"]] = [{"caption": line_breaks.sub(" ", result["answer"])}]
     tokenizer = PTBTokenizer()
     score, _ = scorer.compute_score(tokenizer.tokenize(references), tokenizer.tokenize(answers))
     return [float(value) for value in score] if isinstance(score, list) else [float(score)]

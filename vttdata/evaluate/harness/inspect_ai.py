@@ -28,7 +28,6 @@ from vttdata.evaluate.harness.scoring import find_exported_task, log_answer, sco
 from vttdata.export.documents import HarnessTask, load_documents, load_exported_task
 from vttdata.export.exported_functions import find_shown, is_pictures
 from vttdata.json_types import JsonObject
-from vttdata.text.questions import letters
 
 # What inspect_ai calls the formats of videos; others are given to a model as MP4, which reads what is inside.
 _FORMATS = {".mp4": "mp4", ".mov": "mov", ".mpeg": "mpeg", ".mpg": "mpeg"}
@@ -64,7 +63,7 @@ def _sample(task: HarnessTask, document: JsonObject, shown: list[str]) -> Sample
     options = document.get("options")
     return Sample(
         input=[ChatMessageUser(content=content)],
-        target=document["captions"] if options is None else letters(document["answer"] + 1)[-1],
+        target=document["captions"] if options is None else document["labels"][document["answer"]],
         choices=None if options is None else list(options),
         id=str(document[task.documents.id_column]),
     )

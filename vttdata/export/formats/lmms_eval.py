@@ -6,21 +6,24 @@ not depend on the Hub or on later versions of the dataset. Questions of several 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import yaml
 
-import vttdata.export.exported_functions
+import vttdata.export.exported_functions as code
+from vttdata.dataset.front_matter import dump_front_matter
 from vttdata.dataset.shards import write_split
 from vttdata.export.documents import (
     CAPTION_PROMPT,
-    LETTER_PROMPT,
-    YES_NO_PROMPT,
     ChoiceDocument,
     HarnessDocument,
     QuestionDocument,
+    ask,
     choose_task,
     read_documents,
     write_task,
@@ -36,7 +39,8 @@ RULES = (
     "scores are those of coco-caption over all documents and need Java. Of questions, a document is a question with "
     "its options in lines, under the labels that the dataset has; of foils, a pair whose two texts are the options, in "
     "an order that is drawn for each. Their metrics are `accuracy`, and `TYPE_accuracy` of the questions of each type, "
-    "0..1. Answers are read as by tasks of lmms-eval: of yes and no by their beginning, of other options by "
+    "0..1; the names of those of captions begin with that of the dataset. Answers are read as by tasks of lmms-eval: "
+    "of yes and no by their beginning, of other options by "
     "`extract_mcq_answer`; one that names no option is wrong. `vttdata evaluate` reads the logged answers by its own "
     "rules and adds what lmms-eval has no columns for: what is reached by chance and blind, and groups of questions. "
     "Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in `videos` beside the YAML, under "
@@ -54,9 +58,43 @@ _EVALUATE_TASK = """vttdata evaluate {dataset} "$(find scores -name '*_samples_{
 _EVALUATE_GROUP = """\
 mkdir samples && find scores -name '*_samples_{task}_*.jsonl' -exec cp {{}} samples ';'
 vttdata evaluate {dataset} samples"""
-_MIXED_PROMPT = "Answer with yes or no, or with the letter of the right option where there are lettered options."
+_TEXT = "tag:yaml.org,2002:str"
 _TEMPLATE = "_default_template_yaml"
-_COCO_COLUMNS = {"Bleu_4": "bleu4", "METEOR": "meteor", "ROUGE_L": "rouge_l", "CIDEr": "cider"}
+_COCO_COLUMNS = dict(zip(code.METRICS, ("bleu4", "meteor", "rouge_l", "cider"), strict=True))
+_HEADER = '''\
+"""Functions of the task {name}."""
+
+{imports}
+from pathlib import Path
+from typing import Any
+{constants}
+
+'''
+_CHOICE = (
+    code.choice_to_text,
+    code.choice_to_target,
+    code.option_lines,
+    code.is_yes_no,
+    code.read_choice,
+    code.find_letter,
+    code.process_choice,
+    code.metric_name,
+    code.mean_score,
+)
+_CAPTION = (
+    code.caption_to_text,
+    code.caption_to_target,
+    code.process_caption,
+    code.bleu4,
+    code.meteor,
+    code.rouge_l,
+    code.cider,
+    code.coco_score,
+)
+_VIDEO: tuple[Callable[..., Any], ...] = (code.doc_to_visual, code.find_video)
+_STIMULI = (code.stimuli_to_visual, code.find_shown, code.is_pictures, code.find_video)
+# What only vttdata has a use for: models are asked by the prompts of the task, and blind scores are its own.
+_DROPPED = {"prompt", "blind", "source_id"}
 
 
 class _Function(str):
@@ -67,6 +105,9 @@ class _TaskDumper(TextDumper):
     """YAML dumper that marks functions for lmms-eval."""
 
 
+_TaskDumper.add_representer(
+    str, lambda dumper, text: dumper.represent_scalar(_TEXT, text, style='"' if "\n" in text else None)
+)
 _TaskDumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", f"utils.{name}"))
 
 
@@ -78,36 +119,44 @@ def write_lmms_eval(request: ExportRequest) -> Written:
     """
     task = choose_task(request)
     documents = list(read_documents(request, task))
-    write_task(request, task)
-    with text_file(request.folder / "utils.py") as stream:
-        stream.write(Path(vttdata.export.exported_functions.__file__).read_text(encoding="utf-8"))
-    is_choice = issubclass(task.documents, ChoiceDocument)
+    is_choice, shown, imports = issubclass(task.documents, ChoiceDocument), _VIDEO, ["os", "re"]
+    if request.stimuli is not None:
+        write_task(request, task)
+        shown, imports = _STIMULI, ["json", *imports]
     function = "choice" if is_choice else "caption"
+    metrics = {f"{metric_name(task.dataset.rpartition('/')[2])}_{name}": each for name, each in _COCO_COLUMNS.items()}
+    with text_file(request.folder / "utils.py") as stream:
+        constants = "" if is_choice else f"\nMETRICS = {json.dumps(list(metrics))}\n"
+        lines = "\n".join(f"import {name}" for name in imports)
+        stream.write(_HEADER.format(name=task.name, imports=lines, constants=constants))
+        stream.write(code.sources(*shown, *(_CHOICE if is_choice else _CAPTION)))
     template = {
         "dataset_path": "parquet",
         # Documents are always called "test", whichever split they are from, since lmms-eval scores the test split.
         "test_split": "test",
         "output_type": "generate_until",
-        "doc_to_visual": _Function("doc_to_visual"),
+        "doc_to_visual": _Function(shown[0].__name__),
         "doc_to_text": _Function(f"{function}_to_text"),
         "doc_to_target": _Function(f"{function}_to_target"),
         "process_results": _Function(f"process_{function}"),
         "generation_kwargs": {"max_new_tokens": 64, "temperature": 0, "top_p": 1.0, "num_beams": 1, "do_sample": False},
+        # Questions about one video are not independent.
+        **({"cluster_key": "video_id"} if is_choice else {}),
         "metadata": {"version": task.version, "dataset": task.dataset},
     }
     _write_yaml(request.folder / _TEMPLATE, template)
     # The logs of a condition are found by the name of its task, which is therefore one.
     kinds = _kinds(documents) if request.stimuli is None else {"": documents}
+    tables = {}
     for kind, of_kind in kinds.items():
         name = task.name if len(kinds) == 1 else f"{task.name}_{metric_name(kind)}"
-        content = {"task": name, **_describe(of_kind), "include": _TEMPLATE}
-        schema = arrow_schema(task.documents)
-        if is_choice:
-            # The prompts are those of the task.
-            schema = schema.remove(schema.get_field_index("prompt"))
+        content = {"task": name, **_describe(of_kind, metrics), "include": _TEMPLATE}
+        schema = pa.schema([field for field in arrow_schema(task.documents) if field.name not in _DROPPED])
         rows = ({key: value for key, value in to_row(each).items() if key in schema.names} for each in of_kind)
-        written = write_split(request.folder, "documents", metric_name(kind) or "test", schema, rows)
+        config = metric_name(kind) or task.kind
+        written = write_split(request.folder, config, "test", schema, rows)
         assert written is not None
+        tables[config] = [written]
         files = {"data_files": {"test": [shard.path for shard in written.shards]}}
         _write_yaml(request.folder / f"{name}.yaml", {"dataset_kwargs": files, **content})
     if len(kinds) > 1:
@@ -115,7 +164,8 @@ def write_lmms_eval(request: ExportRequest) -> Written:
         _write_yaml(request.folder / f"{task.name}.yaml", {"group": task.name, "task": names})
     evaluate = (_EVALUATE_TASK if len(kinds) == 1 else _EVALUATE_GROUP).format(dataset=task.dataset, task=task.name)
     needs = "" if is_choice else " pycocoevalcap"
-    return Written(_USAGE.format(needs=needs, task=task.name, evaluate=evaluate, options=task.evaluate_options))
+    usage = _USAGE.format(needs=needs, task=task.name, evaluate=evaluate, options=task.evaluate_options)
+    return Written(usage, front_matter=dump_front_matter({}, tables, {}, task.version, next(iter(tables))))
 
 
 def _kinds(documents: Sequence[HarnessDocument]) -> dict[str, list[HarnessDocument]]:
@@ -125,16 +175,15 @@ def _kinds(documents: Sequence[HarnessDocument]) -> dict[str, list[HarnessDocume
     return kinds
 
 
-def _describe(documents: Sequence[HarnessDocument]) -> dict[str, Any]:
-    """Return the metrics and the prompts of a task."""
-    functions, prompts = dict(_COCO_COLUMNS), {"prompt": CAPTION_PROMPT}
-    if all(isinstance(document, ChoiceDocument) for document in documents):
+def _describe(documents: Sequence[HarnessDocument], metrics: Mapping[str, str]) -> dict[str, Any]:
+    """Return the metrics, of captions those given with their functions, and the prompts of a task."""
+    functions, prompts = dict(metrics), {"prompt": CAPTION_PROMPT}
+    choices = [document for document in documents if isinstance(document, ChoiceDocument)]
+    if choices:
         questions = [document for document in documents if isinstance(document, QuestionDocument)]
         types = dict.fromkeys(metric_name(document.type) for document in questions if document.type)
         functions = dict.fromkeys(["accuracy", *(f"{name}_accuracy" for name in types)], "mean_score")
-        asked = {document.is_yes_no for document in questions}
-        prompt = _MIXED_PROMPT if len(asked) > 1 else YES_NO_PROMPT if True in asked else LETTER_PROMPT
-        prompts = {"pre_prompt": "", "post_prompt": f"\n{prompt}"}
+        prompts = {"pre_prompt": "", "post_prompt": f"\n{ask(choices)}"}
     return {
         "metric_list": [
             {"metric": metric, "aggregation": _Function(function), "higher_is_better": True}
@@ -146,8 +195,9 @@ def _describe(documents: Sequence[HarnessDocument]) -> dict[str, Any]:
 
 def _write_yaml(path: Path, content: dict[str, Any]) -> None:
     with text_file(path) as stream:
-        # The width keeps the prompt on one line.
-        yaml.dump(content, stream, Dumper=_TaskDumper, sort_keys=False, width=10_000)
+        # The width keeps the prompt on one line; PyYAML quotes what has a tag of its own, and lmms-eval does not.
+        text = yaml.dump(content, Dumper=_TaskDumper, sort_keys=False, width=10_000)
+        stream.write(re.sub(r"!function '(.*)'", r"!function \1", text))
 
 
 FORMAT = Format(write_lmms_eval, RULES, any_config=True, takes_stimuli=True, shows_videos=LIMITS)

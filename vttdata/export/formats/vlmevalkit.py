@@ -1,4 +1,4 @@
-"""Task of one split (captioning, questions or foils) for VLMEvalKit: TSV, dataset class and program that runs it.
+"""Task of one split (captioning, questions or foils) for VLMEvalKit: TSV, class and program.
 
 ``NAME.py`` is the class as VLMEvalKit's own are, and needs no vttdata. ``run.py`` registers it and runs VLMEvalKit's
 own ``run.py`` with the same options; `vttdata.evaluate.harness.vlmevalkit` has what it calls.
