@@ -266,6 +266,7 @@ def test_lmms_eval_scores_as_what_decides(lmms: Client, sets: Mapping[str, TaskS
     elif kind == "questions":
         of_kind = {task.rpartition("test_")[2]: scores for task, scores in results.items() if "accuracy" in scores}
         scores = {f"accuracy/{name}": each["accuracy"] for name, each in of_kind.items()}
+        assert all(each["accuracy_stderr_clustered"] != "N/A" for each in of_kind.values())
         scores["accuracy"] = sum(scores.values()) / 2
         oracle = check_scores(kind, chosen, scores, shown)
         for name, letter in {"multiple_choice": "m", "yes_no": "y"}.items():
@@ -455,4 +456,5 @@ def test_modules_pass_the_lint_of_vlmevalkit(sets: Mapping[str, TaskSet], tmp_pa
     modules = [str(path) for path in tmp_path.glob("*/vttdata_*.py")]
     assert len(modules) == len(sets)
     kit.call("-m", "flake8", "--max-line-length=120", "--ignore=W503", *modules)
+    kit.call("-m", "yapf", "--diff", "--style={column_limit=120}", *modules)
     kit.call("-m", "isort", "--check", "--diff", "--settings-path", str(kit.environment.checkout(kit.name)), *modules)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +40,71 @@ def run_task(export_folder: Path, videos: Path, out: Path, *options: str) -> lis
     return CLIENT.call(*command, HF_HOME=str(out / "cache")).splitlines()
 
 
-def test_metadata_is_complete_and_its_name_is_new(official: Path, tmp_path: Path) -> None:
-    export(official, "mteb", tmp_path / "x")
+BIBTEX = """@article{b, title={Second}, author = {B and {C}}, journal = {arXiv preprint arXiv:2401.00001}, year = 2024}
+@misc{a, year={2023}, title = "First"}"""
+
+
+def test_metadata_pass_the_tests_of_mteb(official: Path, tmp_path: Path) -> None:
+    """MTEB's tests/test_tasks/test_metadata.py and tests/test_validate_metadata, but for descriptive statistics."""
+    reader = DatasetReader(official)
+    clips = [row["video_id"] for row in reader.rows("clips", "test", ["video_id"])]
+    write_dataset(
+        tmp_path / "dataset",
+        clips=[Clip(clip, clip, 0, 9, None, None, None, split="test") for clip in clips],
+        captions=[Caption(clip, number, f"caption {number}", language="de") for number, clip in enumerate(clips)],
+        sources=[Source(clip, "", "nowhere", "", 0) for clip in clips],
+        metadata=Metadata("me/cited", version="1.0.0", licence="cc-by-sa-3.0", citation=BIBTEX),
+        media=None,
+    )
+    export(tmp_path / "dataset", "mteb", tmp_path / "x")
     shown = CLIENT.run("mteb_metadata.py", tmp_path / "x")
-    names = ["VttdataSmallMsrvttT2VRetrieval", "VttdataSmallMsrvttV2TRetrieval"]
-    assert [each["name"] for each in shown] == names
-    assert all(each["is_filled"] and not each["is_known"] for each in shown)
-    assert {each["license"] for each in shown} == {"cc-by-4.0"}
+    names = ["VttdataCitedT2VRetrieval", "VttdataCitedV2TRetrieval"]
+    assert [(each["class"], each["name"]) for each in shown] == [(name, name) for name in names]
+    for each in shown:
+        checks = ("is_filled", "is_formatted", "is_beta", "loads_as_mteb")
+        assert [each[name] for name in checks] == [True] * len(checks)
+        assert not each["is_known"]
+        assert (each["license"], each["eval_langs"], each["eval_splits"]) == ("cc-by-sa-3.0", ["deu-Latn"], ["test"])
+        assert each["dataset"]["path"] == f"me/{each['name']}"
+        assert each["reference"] == "https://arxiv.org/abs/2401.00001"
+        assert f"{len(clips)} captions and {len(clips)} clips of test" in each["description"]
+    assert shown[0]["description"] != shown[1]["description"]
+    assert [each["prompt"]["query"] for each in shown] == [
+        "Find the video clip that matches the given caption.",
+        "Find the caption that best describes the following video.",
+    ]
+
+
+@pytest.mark.parametrize("is_questions", [False, True])
+def test_tasks_score_the_same_from_what_is_published(demo: Path, tmp_path: Path, is_questions: bool) -> None:
+    """The steps of publish.md give tables that MTEB's own loader reads, with the videos in them."""
+    dataset = questions_about(demo, tmp_path) if is_questions else demo
+    videos = tmp_path / "videos"
+    shutil.copytree(demo / "videos" / ("train" if is_questions else "test"), videos)
+    export(dataset, "mteb", tmp_path / "x", config="questions" if is_questions else None)
+    local = list(map(json.loads, run_task(tmp_path / "x", videos, tmp_path / "out")[-1 if is_questions else -2 :]))
+    published = CLIENT.run(
+        "mteb_published.py", tmp_path / "x", videos, tmp_path / "hub", HF_HOME=str(tmp_path / "cache")
+    )
+    measure = "accuracy" if is_questions else "ndcg_at_10"
+    assert published == {row["task"]: {"test": row[measure]} for row in local}
+
+
+def questions_about(demo: Path, folder: Path) -> Path:
+    """Build a dataset of four questions about each training clip of the demo, and return its folder."""
+    names = sorted(path.stem for path in (demo / "videos" / "train").glob("*.mp4"))
+    rows = [
+        {"question_id": f"q{number}", "video": f"{name}.mp4", "question": f"what is in {number}?"}
+        | {
+            "options": [f"thing {number} {place}" for place in range(3 + number % 2)],
+            "answer_letter": "ABC"[number % 3],
+        }
+        for number, name in enumerate(4 * names)
+    ]
+    (folder / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    build = ["build", "questions", "--quiet", "--workers", "1", "--out", str(folder / "build")]
+    assert main([*build, "--set", f"annotations={folder / 'q.jsonl'}"]) == 0
+    return folder / "build" / "dataset"
 
 
 def matrix_of(predictions: Path, dataset: Path, *, every_caption: bool, out: Path) -> Path:
@@ -104,28 +163,17 @@ def test_both_directions_score_as_evaluate(demo: Path, tmp_path: Path, every_cap
 
 
 def test_questions_score_as_evaluate(demo: Path, tmp_path: Path) -> None:
-    names = sorted(path.stem for path in (demo / "videos" / "train").glob("*.mp4"))
-    rows = [
-        {"question_id": f"q{number}", "video": f"{name}.mp4", "question": f"what is in {number}?"}
-        | {
-            "options": [f"thing {number} {place}" for place in range(3 + number % 2)],
-            "answer_letter": "ABC"[number % 3],
-        }
-        for number, name in enumerate(4 * names)
-    ]
-    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    build = ["build", "questions", "--quiet", "--workers", "1", "--out", str(tmp_path / "build")]
-    assert main([*build, "--set", f"annotations={tmp_path / 'q.jsonl'}"]) == 0
-    dataset = tmp_path / "build" / "dataset"
+    dataset = questions_about(demo, tmp_path)
     export(dataset, "mteb", tmp_path / "x", config="questions")
     printed = json.loads(run_task(tmp_path / "x", demo / "videos" / "train", tmp_path / "out")[-1])
     ours = evaluated(dataset, tmp_path / "out" / "answers.jsonl", split="test")
+    count = len((tmp_path / "out" / "answers.jsonl").read_text().splitlines())
     assert 0 < ours["accuracy"] < 1
     # MTEB rounds to five places.
     assert printed["accuracy"] == pytest.approx(ours["accuracy"], abs=6e-6)
     CLIENT.showed(
         "vttdata export DATASET --format mteb --config questions --out FOLDER; "
         "python FOLDER/task.py mteb/baseline-random-encoder --videos VIDEOS",
-        f"`VideoCentricQA`: accuracy of {len(rows)} questions as `evaluate`, {ours['accuracy']:.4f}",
+        f"`VideoCentricQA`: accuracy of {count} questions as `evaluate`, {ours['accuracy']:.4f}",
         "its own score",
     )

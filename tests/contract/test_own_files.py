@@ -29,7 +29,7 @@ SCRATCH = {
     "dataset/replace_folder.replace_folder",
     "dataset/shards.write_split",
     "dataset/write._DatasetWriter.write_tables",
-    "evaluate/harness/vlmevalkit.ExportedDataset.prepare_dataset",
+    "evaluate/harness/vlmevalkit._gather",
     "evaluate/learned/training._Checkpoint.write",
     "evaluate/learned/training.train_metric",
     "evaluate/score_cache.keep_arrays",

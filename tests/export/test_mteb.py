@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from tests.export.conftest import Write, texts_of
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.export import export
+from vttdata.export.formats.mteb import format_citation
 from vttdata.records import Caption
 
 
@@ -86,3 +89,42 @@ def test_command_has_the_option(dataset: Path, tmp_path: Path, capsys: pytest.Ca
     assert len(load(tmp_path / "x", "queries")["test"]) == len(texts_of("video11")) + len(texts_of("video12"))
     assert main(["export", str(dataset), "--format", "coco", "--every-caption", "--out", str(tmp_path / "y")]) == 2
     assert not (tmp_path / "y").exists()
+
+
+def test_classes_are_written_as_in_the_repository_of_mteb(dataset: Path, tmp_path: Path) -> None:
+    export(dataset, "mteb", tmp_path / "x")
+    module = tmp_path / "x/mteb_tasks.py"
+    text = module.read_text()
+    assert re.findall(r"^class (\w+)\(AbsTaskRetrieval\):$", text, re.MULTILINE) == re.findall(r'name="(\w+)"', text)
+    # A dataset with several splits is scored on one.
+    assert text.count('eval_splits=["test"]') == 2
+    assert text.count("is_beta=True") == 2
+    assert "2 captions and 2 clips of test" in text
+    assert not re.search("noqa|type: ignore|print|load_data|vttdata[.]", text)
+    ruff = [sys.executable, "-m", "ruff"]
+    rules = "F,I,E,W,UP,FA,C4,N,RUF100,T20"
+    subprocess.run([*ruff, "check", "--isolated", "--select", rules, "--ignore", "E501", str(module)], check=True)
+    subprocess.run([*ruff, "format", "--isolated", "--check", str(module)], check=True)
+
+
+def test_only_split_is_scored(dataset: Path, tmp_path: Path) -> None:
+    export(dataset, "mteb", tmp_path / "x", split="validation")
+    assert (tmp_path / "x/mteb_tasks.py").read_text().count('eval_splits=["validation"]') == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "formatted"),
+    [
+        (
+            '@Article{k, year = 2024, title={{A}: b\n  c}, author="D and E"\n}',
+            "@article{k,\n  author = {D and E},\n  title = {{A}: b c},\n  year = {2024},\n}",
+        ),
+        (
+            "@misc{b,\n  title = {B},\n}\n@misc{a, title = {A}}",
+            "@misc{a,\n  title = {A},\n}\n\n@misc{b,\n  title = {B},\n}",
+        ),
+        ("Someone: a book, 1999.", "Someone: a book, 1999."),
+    ],
+)
+def test_citations_have_sorted_fields_and_trailing_commas(given: str, formatted: str) -> None:
+    assert format_citation(given)[0] == formatted

@@ -1,4 +1,4 @@
-"""Retrieval tasks for MTEB in both directions, or one of questions; the exporter copies this file beside the tables.
+"""Run the tasks of ``mteb_tasks.py`` on the tables of this folder; the exporter copies this file beside them.
 
 ``python task.py MODEL --videos VIDEOS --out scores`` scores a model of MTEB's registry. Own code calls `load_tasks` and
 gives the tasks to `mteb.evaluate`. The tables `corpus`, `queries` and `qrels` are those of text-to-video retrieval;
@@ -10,17 +10,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import runpy
 from pathlib import Path
-from typing import Any
 
 import datasets
 import mteb
 from mteb.abstasks.retrieval import AbsTaskRetrieval
 from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
-from mteb.abstasks.task_metadata import TaskMetadata
 
 FOLDER = Path(__file__).resolve().parent
-SETTINGS: dict[str, Any] = json.loads((FOLDER / "task.json").read_text(encoding="utf-8"))
 
 _SHOWN = ("hit_rate_at_1", "hit_rate_at_5", "hit_rate_at_10", "mrr_at_10", "ndcg_at_10")
 _SUFFIXES = (".mp4", ".webm", ".mkv", ".avi", ".mov", ".MP4")
@@ -45,104 +43,52 @@ def clip_video(folder: Path, name: str, clip: str) -> str:
     return str(path)
 
 
-def read_exported_tables(task: AbsTaskRetrieval) -> list[datasets.Dataset]:
-    """Return the tables `corpus`, `queries` and `qrels` of the split of a task, from this folder, or from the Hub."""
-    about, is_here = task.metadata.dataset, (FOLDER / "corpus").is_dir()
-    path, revision = (str(FOLDER), None) if is_here else (about["path"], about["revision"])
-    split = task.metadata.eval_splits[0]
-    return [
-        datasets.load_dataset(path, name, split=split, revision=revision) for name in ("corpus", "queries", "qrels")
-    ]
+def with_videos(table: datasets.Dataset, clips: list[str]) -> datasets.Dataset:
+    """Return a table whose column `video` has the videos in the place of their names."""
+    paths = [clip_video(videos_folder(), *each) for each in zip(table["video"], clips, strict=True)]
+    return table.remove_columns("video").add_column("video", paths).cast_column("video", datasets.Video())
 
 
-def load_retrieval(task: AbsTaskRetrieval) -> None:
-    """Read the tables of retrieval in the direction of a task, for which the judgments may have to be turned round."""
-    if task.data_loaded:
-        return
-    clips, queries, pairs = read_exported_tables(task)
-    is_to_video = task.metadata.category == "t2v"
+def read_split(category: str, split: str) -> RetrievalSplitData:
+    """Return the tables of a split for a category of tasks, as MTEB reads them from the Hub.
+
+    The options of a question are those whose ids begin with its own. Those who search captions by videos turn the
+    judgments round.
+    """
+    names = ("corpus", "queries", "qrels")
+    corpus, queries, pairs = (datasets.load_dataset(str(FOLDER), name, split=split) for name in names)
+    options: dict[str, list[str]] = {}
+    if category == "vt2t":
+        queries = with_videos(queries, [Path(name).stem for name in queries["video"]])
+        for name in corpus["id"]:
+            options.setdefault(name.rpartition("#")[0], []).append(name)
+    else:
+        corpus = with_videos(corpus, corpus["id"][:])
     relevant: dict[str, dict[str, int]] = {}
     for pair in pairs:
-        query, document = (pair[name] for name in ("query-id", "corpus-id")[:: 1 if is_to_video else -1])
+        query, document = (pair[name] for name in ("query-id", "corpus-id")[:: -1 if category == "v2t" else 1])
         relevant.setdefault(query, {})[document] = pair["score"]
-    paths = [clip_video(videos_folder(), *each) for each in zip(clips["video"], clips["id"], strict=True)]
-    clips = datasets.Dataset.from_dict({"id": clips["id"], "video": paths}).cast_column("video", datasets.Video())
-    corpus, searched = (clips, queries) if is_to_video else (queries, clips)
-    data = RetrievalSplitData(queries=searched, corpus=corpus, relevant_docs=relevant, top_ranked=None)
-    task.dataset = {"default": {task.metadata.eval_splits[0]: data}}
-    task.data_loaded = True
-
-
-def load_questions(task: AbsTaskRetrieval) -> None:
-    """Read the tables of questions; the options of a question are those whose ids begin with its own."""
-    if task.data_loaded:
-        return
-    corpus, asked, pairs = read_exported_tables(task)
-    options: dict[str, list[str]] = {}
-    for name in corpus["id"]:
-        options.setdefault(name.rpartition("#")[0], []).append(name)
-    paths = [clip_video(videos_folder(), name, Path(name).stem) for name in asked["video"]]
-    rows = {"id": asked["id"], "text": asked["text"], "video": paths}
-    queries = datasets.Dataset.from_dict(rows).cast_column("video", datasets.Video())
-    relevant = {pair["query-id"]: {pair["corpus-id"]: pair["score"]} for pair in pairs}
-    data = RetrievalSplitData(queries=queries, corpus=corpus, relevant_docs=relevant, top_ranked=options)
-    task.dataset = {"default": {task.metadata.eval_splits[0]: data}}
-    task.data_loaded = True
-
-
-if "vt2t" in SETTINGS:
-
-    class QuestionAnswering(AbsTaskRetrieval):  # type: ignore[misc] # MTEB is not installed where types are checked
-        """Choice of an option of a question about a video."""
-
-        metadata = TaskMetadata(**SETTINGS["vt2t"])
-
-        def load_data(self, num_proc: int | None = None, **kwargs: Any) -> None:  # noqa: ARG002
-            """Read the tables."""
-            load_questions(self)
-
-    TASKS = [QuestionAnswering]
-else:
-
-    class TextToVideo(AbsTaskRetrieval):  # type: ignore[misc] # MTEB is not installed where types are checked
-        """Search of clips by their captions."""
-
-        metadata = TaskMetadata(**SETTINGS["t2v"])
-
-        def load_data(self, num_proc: int | None = None, **kwargs: Any) -> None:  # noqa: ARG002
-            """Read the tables."""
-            load_retrieval(self)
-
-    class VideoToText(AbsTaskRetrieval):  # type: ignore[misc] # MTEB is not installed where types are checked
-        """Search of captions by their clips."""
-
-        metadata = TaskMetadata(**SETTINGS["v2t"])
-
-        def load_data(self, num_proc: int | None = None, **kwargs: Any) -> None:  # noqa: ARG002
-            """Read the tables."""
-            load_retrieval(self)
-
-    TASKS = [TextToVideo, VideoToText]
+    if category == "v2t":
+        corpus, queries = queries, corpus
+    return RetrievalSplitData(queries=queries, corpus=corpus, relevant_docs=relevant, top_ranked=options or None)
 
 
 def load_tasks(split: str | None = None, language: str | None = None) -> list[AbsTaskRetrieval]:
-    """Return the tasks of text-to-video and video-to-text retrieval on a split, or the task of questions.
+    """Return the tasks of text-to-video and video-to-text retrieval on a split, or the task of questions, with data.
 
     Args:
-        split: by default ``test``, or the first one.
+        split: by default that of the metadata.
         language: of the captions, as MTEB names languages; by default that of the metadata.
-
-    Raises:
-        ValueError: if the split does not exist.
     """
-    tasks = [task() for task in TASKS]
+    defined = runpy.run_path(str(FOLDER / "mteb_tasks.py")).values()
+    kinds = [each for each in defined if isinstance(each, type) and AbsTaskRetrieval in each.__bases__]
+    tasks: list[AbsTaskRetrieval] = [kind() for kind in kinds]
     for task in tasks:
-        splits = task.metadata.eval_splits
-        chosen = split or ("test" if "test" in splits else splits[0])
-        if chosen not in splits:
-            raise ValueError(f"no split is called {chosen}; choose from {', '.join(splits)}")
-        languages = [language] if language else task.metadata.eval_langs
-        task.metadata = task.metadata.model_copy(update={"eval_splits": [chosen], "eval_langs": languages})
+        changes = {"eval_splits": [split]} if split else {}
+        changes |= {"eval_langs": [language]} if language else {}
+        task.metadata = task.metadata.model_copy(update=changes)
+        task.dataset = {"default": {name: read_split(task.metadata.category, name) for name in task.eval_splits}}
+        task.data_loaded = True
     return tasks
 
 
@@ -170,8 +116,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Score a model of MTEB's registry on the tasks of this export.")
     parser.add_argument("model", help="such as mteb/baseline-random-encoder")
     parser.add_argument("--videos", type=Path, default=videos_folder(), help="folder of the clips' videos")
-    parser.add_argument("--split", help="by default test, or the first one")
-    parser.add_argument("--language", help="of the captions, as MTEB names languages; by default eng-Latn")
+    parser.add_argument("--split", help="by default that of the metadata")
+    parser.add_argument("--language", help="of the captions, as MTEB names languages; by default that of the metadata")
     parser.add_argument(
         "--out", type=Path, default=Path("scores"), help="folder for rankings, and t2v.run or answers.jsonl"
     )
@@ -180,7 +126,7 @@ def main() -> None:
     tasks = load_tasks(options.split, options.language)
     model = mteb.get_model(options.model)
     results = mteb.evaluate(model, tasks, cache=None, prediction_folder=options.out, show_progress_bar=False)
-    first, is_questions = tasks[0], "vt2t" in SETTINGS
+    first, is_questions = tasks[0], tasks[0].metadata.category == "vt2t"
     write, name = (write_option_scores, "answers.jsonl") if is_questions else (write_run, "t2v.run")
     write(options.out / first.prediction_file_name, first.metadata.eval_splits[0], options.out / name)
     for result in results.task_results:

@@ -13,11 +13,11 @@ RULES = (
     "`documents.jsonl` has a sample a line: a clip with its human captions, a question with its options, or a pair "
     "whose texts are the options, in an order that is drawn for each. A sample shows the video and the `prompt`, "
     "whose options have the labels of the dataset; its target is that of the right one. Scores are computed by "
-    "vttdata, which must be installed beside inspect_ai, and are those of `vttdata evaluate`; an answer to a pair that names neither "
-    "text counts as the foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in "
-    "`videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`. With `--epochs` scores "
-    "are means over epochs, and the variance between epochs is a score too. Without the name of the task after `@`, "
-    "inspect_ai finds a file by a relative path only."
+    "vttdata, which must be installed beside inspect_ai, and are those of `vttdata evaluate`; an answer to a pair that "
+    "names neither text counts as the foil. Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, "
+    "or in `videos` beside `task.py`, under their file names in the dataset or as `<video_id>.mp4`. With `--epochs` "
+    "scores are means over epochs, and the variance between epochs is a score too. Without the name of the task after "
+    "`@`, inspect_ai finds a file by a relative path only."
 )
 LIMITS = "models see none: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\

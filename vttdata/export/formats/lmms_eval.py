@@ -40,11 +40,12 @@ RULES = (
     "its options in lines, under the labels that the dataset has; of foils, a pair whose two texts are the options, in "
     "an order that is drawn for each. Their metrics are `accuracy`, and `TYPE_accuracy` of the questions of each type, "
     "0..1; the names of those of captions begin with that of the dataset. Answers are read as by tasks of lmms-eval: "
-    "of yes and no by their beginning, of other options by "
-    "`extract_mcq_answer`; one that names no option is wrong. `vttdata evaluate` reads the logged answers by its own "
-    "rules and adds what lmms-eval has no columns for: what is reached by chance and blind, and groups of questions. "
-    "Videos are searched in the folder named by the variable `VTTDATA_VIDEOS`, or in `videos` beside the YAML, under "
-    "their file names in the dataset or as `<video_id>.mp4`."
+    "of yes and no by their beginning, of other options by `extract_mcq_answer`; one that names no option is wrong. "
+    "`vttdata evaluate` reads the logged answers by its own rules and adds what lmms-eval has no columns for: what is "
+    "reached by chance and blind, and groups of questions. Videos are searched in the folder named by the variable "
+    "`VTTDATA_VIDEOS`, else in `videos` beside the YAML, else "
+    "where lmms-eval unpacks videos of the Hub for a `cache_dir` of the folder's name, under their file names in the "
+    "dataset or as `<video_id>.mp4`."
 )
 LIMITS = "models see none: lmms-eval stops at the first document unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
@@ -71,26 +72,13 @@ from typing import Any
 
 '''
 _CHOICE = (
-    code.choice_to_text,
-    code.choice_to_target,
-    code.option_lines,
-    code.is_yes_no,
-    code.read_choice,
-    code.find_letter,
-    code.process_choice,
-    code.metric_name,
-    code.mean_score,
-)
+    code.choice_to_text, code.choice_to_target, code.option_lines, code.is_yes_no, code.read_choice, code.find_letter,
+    code.process_choice, code.metric_name, code.mean_score,
+)  # fmt: skip
 _CAPTION = (
-    code.caption_to_text,
-    code.caption_to_target,
-    code.process_caption,
-    code.bleu4,
-    code.meteor,
-    code.rouge_l,
-    code.cider,
-    code.coco_score,
-)
+    code.caption_to_text, code.caption_to_target, code.process_caption, code.bleu4, code.meteor, code.rouge_l,
+    code.cider, code.coco_score,
+)  # fmt: skip
 _VIDEO: tuple[Callable[..., Any], ...] = (code.doc_to_visual, code.find_video)
 _STIMULI = (code.stimuli_to_visual, code.find_shown, code.is_pictures, code.find_video)
 # What only vttdata has a use for: models are asked by the prompts of the task, and blind scores are its own.

@@ -1,7 +1,8 @@
 """Tables and tasks of retrieval in both directions, or of questions, for MTEB and plain datasets.
 
 The export is a dataset of its own, which `datasets.load_dataset(folder, "corpus" | "queries" | "qrels")` opens. MTEB's
-loader takes no nulls, so there are none. ``task.py`` is `vttdata.export.mteb_task`.
+loader takes no nulls, so there are none. ``mteb_tasks.py`` has the tasks as MTEB's own are written, and ``task.py``,
+which is `vttdata.export.mteb_task`, runs them on these tables.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,24 +70,37 @@ vttdata evaluate {name} scores/answers.jsonl {options}
 _CORPUS = {"id": "string", "video": "string"}
 _QUERIES = {"id": "string", "text": "string"}
 _QRELS = {"query-id": "string", "corpus-id": "string", "score": "int64"}
+_T2V, _V2T = "Retrieve the video clip that matches a caption", "Retrieve the caption that describes a video clip"
 _PROMPTS = {
-    "t2v": "Find the video that a caption matches.",
-    "v2t": "Find the caption that a video matches.",
+    "t2v": (_T2V, "Find the video clip that matches the given caption."),
+    "v2t": (_V2T, "Find the caption that best describes the following video."),
 }
 # Identifiers of licences that MTEB's metadata takes; others are named by their address.
-_LICENCES = (
-    "apache-2.0",
-    "bsd-3-clause",
-    "cc-by-4.0",
-    "cc-by-nc-4.0",
-    "cc-by-nc-nd-4.0",
-    "cc-by-nc-sa-4.0",
-    "cc-by-sa-4.0",
-    "cc0-1.0",
-    "gpl-3.0",
-    "mit",
-    "odc-by",
-)
+_LICENCES = {
+    "mit", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc-by-nc-3.0", "cc-by-nc-4.0",
+    "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-nc-nd-4.0", "cc-by-nd-4.0", "openrail", "openrail++", "odc-by",
+    "afl-3.0", "apache-2.0", "cc-by-nd-2.1-jp", "cc0-1.0", "bsd-3-clause", "gpl-3.0", "lgpl", "lgpl-3.0",
+    "cdla-sharing-1.0", "mpl-2.0", "msr-la-nc", "multiple", "gemma", "eupl-1.2",
+}  # fmt: skip
+# As MTEB names languages.
+_LANGUAGES = {
+    "ar": "ara-Arab", "de": "deu-Latn", "en": "eng-Latn", "es": "spa-Latn", "fr": "fra-Latn", "hi": "hin-Deva",
+    "it": "ita-Latn", "ja": "jpn-Jpan", "ko": "kor-Hang", "pt": "por-Latn", "ru": "rus-Cyrl", "zh": "cmn-Hans",
+}  # fmt: skip
+_FIELD = re.compile(r"(\w+)\s*=\s*(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|\"([^\"]*)\"|(\w+))")
+_MODULE = """\
+from __future__ import annotations
+
+from mteb.abstasks.retrieval import AbsTaskRetrieval
+from mteb.abstasks.task_metadata import TaskMetadata
+"""
+_CLASS = """
+
+class {name}(AbsTaskRetrieval):
+    metadata = TaskMetadata(
+{fields}
+    )
+"""
 _TASK = Path(__file__).parents[1] / "mteb_task.py"
 _CONFIGS = {"corpus": _CORPUS, "queries": _QUERIES, "qrels": _QRELS}
 _QUESTION_CONFIGS = {"corpus": _QUERIES, "queries": {**_QUERIES, "video": "string"}, "qrels": _QRELS}
@@ -100,6 +114,16 @@ class _Tables:
     request: ExportRequest
     configs: _Columns
     written: dict[str, list[SplitFiles]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def scored_split(self) -> str:
+        """``test``, or the first one."""
+        splits = [each.split for each in self.written["qrels"]]
+        return "test" if "test" in splits else splits[0]
+
+    def rows(self, name: str) -> int:
+        """Return the number of rows of the split that is scored."""
+        return next(each.rows for each in self.written[name] if each.split == self.scored_split)
 
     def write(self, name: str, split: str, rows: Iterable[dict[str, object]]) -> SplitFiles:
         """Write the rows of a split.
@@ -115,8 +139,8 @@ class _Tables:
         self.written[name].append(written)
         return written
 
-    def write_task(self, config: str, description: str, splits: Sequence[str], kinds: Mapping[str, JsonObject]) -> str:
-        """Write ``task.json`` and ``task.py``, and return the front matter of the export.
+    def write_task(self, config: str, kinds: Mapping[str, JsonObject]) -> str:
+        """Write ``mteb_tasks.py`` and ``task.py``, and return the front matter of the export.
 
         `kinds` are categories of MTEB and what the metadata says of each apart.
         """
@@ -124,31 +148,41 @@ class _Tables:
         name = dataset.name.rpartition("/")[2] + ("" if config in ("clips", "questions") else f" {config}")
         parts = ["vttdata", *re.split(r"\W+|_", name, flags=re.ASCII)]
         called = "".join(part[:1].upper() + part[1:] for part in parts)
-        citation = dataset.citation.strip()
-        year = re.search(r"\byear\s*=\s*\W*(\d{4})", citation)
-        address = find_licence_address(dataset.licence)
+        citation, fields = format_citation(dataset.citation)
         splits_of_clips = dataset.splits("clips") if "clips" in dataset.configs else []
         has_links = any(row["url"] for each in splits_of_clips for row in dataset.rows("clips", each, ["url"]))
-        common = {
-            "description": description,
-            "reference": f"https://huggingface.co/datasets/{dataset.name}",
-            "dataset": {"path": f"{dataset.name}-mteb", "revision": dataset.version},
-            "eval_splits": list(splits),
-            "eval_langs": ["eng-Latn"],
-            # Of the paper where there is one, as in other tasks of MTEB.
-            "date": [f"{year[1]}-01-01", f"{year[1]}-12-31"] if year else None,
-            "domains": ["Web"] if has_links else [],
-            "license": dataset.licence if dataset.licence in _LICENCES else address or "not specified",
-            "annotations_creators": "human-annotated",
-            "dialect": [],
-            "sample_creation": "found",
-            "bibtex_citation": citation,
-        }
-        task = {kind: {"name": f"{called}{facts['suffix']}"} | common | facts for kind, facts in kinds.items()}
-        for facts in task.values():
-            del facts["suffix"]
-        with text_file(folder / "task.json") as stream:
-            stream.write(json.dumps(task, indent=1) + "\n")
+        year = re.match(r"\d{4}", fields.get("year", ""))
+        licence = dataset.licence if dataset.licence in _LICENCES else find_licence_address(dataset.licence)
+        languages = [_LANGUAGES[each] for each in self.request.counts.languages if each in _LANGUAGES]
+        with text_file(folder / "mteb_tasks.py") as stream:
+            stream.write(_MODULE)
+            for category, facts in kinds.items():
+                name = f"{called}{facts['suffix']}"
+                metadata = {
+                    "name": name,
+                    "description": facts["description"],
+                    "reference": _paper(fields) or f"https://huggingface.co/datasets/{dataset.name}",
+                    "dataset": {"path": f"{dataset.name.partition('/')[0]}/{name}", "revision": dataset.version},
+                    "type": facts["type"],
+                    "category": category,
+                    "modalities": facts["modalities"],
+                    "eval_splits": [self.scored_split],
+                    "eval_langs": languages or ["eng-Latn"],
+                    "main_score": facts["main_score"],
+                    # Of the paper where there is one, as in other tasks of MTEB.
+                    "date": (f"{year[0]}-01-01", f"{year[0]}-12-31") if year else None,
+                    "domains": ["Web"] if has_links else [],
+                    "task_subtypes": facts["task_subtypes"],
+                    "license": licence or "not specified",
+                    "annotations_creators": "human-annotated",
+                    "dialect": [],
+                    "sample_creation": "found",
+                    "bibtex_citation": citation,
+                    **({"prompt": {"query": facts["prompt"]}} if "prompt" in facts else {}),
+                    "is_beta": True,
+                }
+                lines = "\n".join(f"        {key}={_literal(value)}," for key, value in metadata.items())
+                stream.write(_CLASS.format(name=name, fields=lines))
         with text_file(folder / "task.py") as stream:
             stream.write(_TASK.read_text(encoding="utf-8"))
         content = {
@@ -205,22 +239,57 @@ def write_mteb(request: ExportRequest) -> Written:
         left_out = len({row["video_id"] for row in dataset.rows(config, split, ["video_id"])}) - corpus.rows
         notes.append(f"{split}: {len(texts):,} queries; {shared:,} of them are the query of another clip as well.")
         notes += [f"{split}: clips without a human caption, which are left out: {left_out:,}."] if left_out else []
-    description = f"Retrieval between videos and their captions in {dataset.name} {dataset.version} ({config})."
+    of = f"{tables.rows('queries'):,} captions and {tables.rows('corpus'):,} clips"
     kinds = {
         direction: {
             "suffix": f"{direction.upper()}Retrieval",
+            "description": f"{does} in {dataset.name} {dataset.version} ({config}): {of} of {tables.scored_split}.",
             "type": "Any2AnyRetrieval",
-            "category": direction,
             "modalities": ["text", "video"] if direction == "t2v" else ["video", "text"],
             "main_score": "ndcg_at_10",
             "task_subtypes": ["Caption Pairing"],
-            "prompt": {"query": prompt},
+            "prompt": prompt,
         }
-        for direction, prompt in _PROMPTS.items()
+        for direction, (does, prompt) in _PROMPTS.items()
     }
-    front_matter = tables.write_task(config, description, request.splits(), kinds)
+    front_matter = tables.write_task(config, kinds)
     options = f" --split {split}" + (f" --config {config}" if config != "clips" else "")
     return Written(_USAGE.format(name=dataset.name, split=split, options=options), notes, front_matter)
+
+
+def _literal(value: object) -> str:
+    """Return a value of the metadata as source."""
+    if isinstance(value, dict):
+        lines = "".join(f"            {json.dumps(key)}: {json.dumps(each)},\n" for key, each in value.items())
+        return f"{{\n{lines}        }}"
+    if isinstance(value, str) and value.startswith("@"):
+        return f'r"""\n{value}\n"""'
+    if isinstance(value, tuple):
+        return f"({', '.join(map(json.dumps, value))})"
+    return repr(value) if value is None or isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+
+
+def format_citation(text: str) -> tuple[str, dict[str, str]]:
+    """Return BibTeX as MTEB's script ``format_citations.py`` writes it, and the fields of the first entry by name.
+
+    Entries are in the order of their keys, and fields in that of their names; a text without entries stays as it is.
+    """
+    entries = []
+    for match in re.finditer(r"@(\w+)\s*\{\s*([^,\s]+)\s*,(.*?)\n?\}\s*(?=@|\Z)", text.strip(), re.DOTALL):
+        found = {name.lower(): " ".join((a or b or c).split()) for name, a, b, c in _FIELD.findall(match[3])}
+        entries.append((match[2], match[1].lower(), dict(sorted(found.items()))))
+    written = [
+        "".join([f"@{kind}{{{key},\n", *(f"  {name} = {{{value}}},\n" for name, value in found.items()), "}"])
+        for key, kind, found in sorted(entries, key=lambda entry: entry[0])
+    ]
+    return "\n\n".join(written) or text.strip(), entries[0][2] if entries else {}
+
+
+def _paper(fields: Mapping[str, str]) -> str | None:
+    """Return the address of the paper that a citation names; None if it has none."""
+    arxiv = re.search(r"\d{4}\.\d{4,5}", fields.get("eprint", "") or fields.get("journal", ""))
+    doi = f"https://doi.org/{fields['doi']}" if "doi" in fields else None
+    return fields.get("url") or doi or (f"https://arxiv.org/abs/{arxiv[0]}" if arxiv else None)
 
 
 def _write_questions(request: ExportRequest) -> Written:
@@ -235,16 +304,16 @@ def _write_questions(request: ExportRequest) -> Written:
     tables.write("corpus", task.split, options)
     tables.write("queries", task.split, asked)
     tables.write("qrels", task.split, answers)
-    description = f"Questions about the videos of {task.dataset} {task.version} ({task.config})."
     facts = {
         "suffix": "VideoCentricQA",
+        "description": f"Choose the right option of a question about a video in {task.dataset} {task.version} "
+        f"({task.config}): {len(documents):,} questions of {task.split}.",
         "type": "VideoCentricQA",
-        "category": "vt2t",
         "modalities": ["video", "text"],
         "main_score": "accuracy",
         "task_subtypes": ["Question answering"],
     }
-    front_matter = tables.write_task(task.config, description, [task.split], {"vt2t": facts})
+    front_matter = tables.write_task(task.config, {"vt2t": facts})
     usage = _QUESTIONS_USAGE.format(name=task.dataset, options=task.evaluate_options)
     return Written(usage, [f"{task.split}: {len(documents):,} questions."], front_matter)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import json
 
 from vttdata.export.documents import (
     YES_NO_PROMPT,
@@ -91,17 +90,17 @@ class {class_name}(VideoBaseDataset):
     def supported_datasets(cls):
         return ['{name}']
 
-    def prepare_dataset(self, dataset_name='{name}', repo_id='{repository}'):
-        def check_integrity(pth):
-            data_file = osp.join(pth, f'{{dataset_name}}.tsv')
-            if not osp.exists(data_file) or md5(data_file) != self.MD5:
-                return False
-            data = pd.read_csv(data_file, sep='\\t', dtype=str)
-            videos = set(data['prefix'] + '/' + data['video'] + data['suffix'])
-            return all(osp.exists(osp.join(pth, video)) for video in videos)
+    def check_integrity(self, pth, dataset_name):
+        data_file = osp.join(pth, f'{{dataset_name}}.tsv')
+        if not osp.exists(data_file) or md5(data_file) != self.MD5:
+            return False
+        data = pd.read_csv(data_file, sep='\\t', dtype=str, keep_default_na=False)
+        videos = set(data['prefix'] + '/' + data['video'] + data['suffix'])
+        return all(osp.exists(osp.join(pth, video)) for video in videos)
 
+    def prepare_dataset(self, dataset_name='{name}', repo_id='{repository}'):
         dataset_path = repo_id if osp.isdir(repo_id) else get_cache_path(repo_id)
-        if dataset_path is None or not check_integrity(dataset_path):
+        if dataset_path is None or not self.check_integrity(dataset_path, dataset_name):
             dataset_path = snapshot_download(repo_id=repo_id, repo_type='dataset')
         return dict(root=dataset_path, data_file=osp.join(dataset_path, f'{{dataset_name}}.tsv'))
 
@@ -136,12 +135,13 @@ _CHOICES = """\
         for columns in (['dim'], ['task_type'], ['dim', 'task_type']):
             for names, rows in data.groupby(columns):
                 if all(names):
-                    scores['. '.join(names)] = float(rows['score'].mean())
+                    scores['. '.join(map(str, names))] = float(rows['score'].mean())
         return scores
 
 
 # What asks for an answer, by task_type.
-PROMPTS = {prompts}
+PROMPTS = {{
+{prompts}}}
 
 
 def read_line(line) -> dict[str, Any]:
@@ -201,7 +201,10 @@ def write_vlmevalkit(request: ExportRequest) -> Written:
     are_captions, are_pairs = task.documents is ClipDocument, task.documents is PairDocument
     evaluate = _CAPTIONS
     if not are_captions:
-        evaluate = _CHOICES.format(preferred=_PREFERRED if are_pairs else "", prompts=json.dumps(prompts, indent=4))
+        evaluate = _CHOICES.format(
+            preferred=_PREFERRED if are_pairs else "",
+            prompts="".join(f"    {as_json(kind)}: {as_json(prompt)},\n" for kind, prompt in prompts.items()),
+        )
         evaluate += sources(choice_to_text, option_lines, is_yes_no, read_choice)
     module = _MODULE.format(
         typing="" if are_captions else "from typing import Any\n",
