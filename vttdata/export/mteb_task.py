@@ -49,7 +49,7 @@ def with_videos(table: datasets.Dataset, clips: list[str]) -> datasets.Dataset:
     return table.remove_columns("video").add_column("video", paths).cast_column("video", datasets.Video())
 
 
-def read_split(category: str, split: str) -> RetrievalSplitData:
+def read_exported_split(category: str, split: str) -> RetrievalSplitData:
     """Return the tables of a split for a category of tasks, as MTEB reads them from the Hub.
 
     The options of a question are those whose ids begin with its own. Those who search captions by videos turn the
@@ -87,7 +87,9 @@ def load_tasks(split: str | None = None, language: str | None = None) -> list[Ab
         changes = {"eval_splits": [split]} if split else {}
         changes |= {"eval_langs": [language]} if language else {}
         task.metadata = task.metadata.model_copy(update=changes)
-        task.dataset = {"default": {name: read_split(task.metadata.category, name) for name in task.eval_splits}}
+        task.dataset = {
+            "default": {name: read_exported_split(task.metadata.category, name) for name in task.eval_splits}
+        }
         task.data_loaded = True
     return tasks
 

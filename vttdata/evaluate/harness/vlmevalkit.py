@@ -63,12 +63,13 @@ def register_export(folder: Path, frames: int = 0, fps: float = -1) -> None:
 
         def build_prompt(self, line: Any, video_llm: bool) -> list[dict[str, str]]:
             """Return what is shown of a row, and the prompt."""
-            row = self.data.iloc[line] if isinstance(line, int) else line
-            shown = find_shown(documents[int(row["index"])], folder) if task.condition is not None else []
-            if task.condition is None or not (is_pictures(shown) or not shown):
-                return list(super().build_prompt(line, video_llm))
-            *_, prompt = super().build_prompt(line, video_llm=True)
-            return [*({"type": "image", "value": path} for path in shown), prompt]
+            if task.condition is not None:
+                index = line if isinstance(line, int) else int(line["index"])
+                shown = find_shown(documents[index], folder)
+                if not shown or is_pictures(shown):
+                    *_, prompt = super().build_prompt(line, video_llm=True)
+                    return [*({"type": "image", "value": path} for path in shown), prompt]
+            return list(super().build_prompt(line, video_llm))
 
     def build(**options: JsonObject) -> Exported:  # noqa: ARG001
         return Exported(nframe=frames, fps=fps)
