@@ -266,7 +266,6 @@ def test_lmms_eval_scores_as_what_decides(lmms: Client, sets: Mapping[str, TaskS
     elif kind == "questions":
         of_kind = {task.rpartition("test_")[2]: scores for task, scores in results.items() if "accuracy" in scores}
         scores = {f"accuracy/{name}": each["accuracy"] for name, each in of_kind.items()}
-        assert all(each["accuracy_stderr_clustered"] != "N/A" for each in of_kind.values())
         scores["accuracy"] = sum(scores.values()) / 2
         oracle = check_scores(kind, chosen, scores, shown)
         for name, letter in {"multiple_choice": "m", "yes_no": "y"}.items():
