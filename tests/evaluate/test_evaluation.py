@@ -19,6 +19,7 @@ from tests.helpers.leaking_dataset import TEST, captions_of, write_leaking_datas
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
+from vttdata.evaluate.conventions import is_compared
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
 from vttdata.evaluate.items import digest_of, read_clips
 from vttdata.evaluate.tasks.foils import read_foil_pairs, score_pairs
@@ -209,6 +210,28 @@ def test_systems_are_compared_on_the_same_items(dataset: Path, predictions: Writ
     assert difference.p_mcnemar is None
 
 
+def test_other_system_is_a_baseline_or_the_folder_of_an_evaluation(
+    dataset: Path, predictions: Write, tmp_path: Path
+) -> None:
+    report = evaluate(dataset, predictions(), against="random-caption", **QUICK)
+    baseline = evaluate(dataset, baseline="random-caption", **QUICK)
+    found = report.against["rouge-l"]
+    assert found.other == baseline.scores["rouge-l"].all.score
+    assert found.difference == pytest.approx(report.scores["rouge-l"].all.score - found.other)
+    assert 0 < found.p <= 1
+    baseline.write(tmp_path / "own")
+    stored = evaluate(dataset, predictions(), against=tmp_path / "own", **QUICK)
+    assert stored.against["rouge-l"].difference == pytest.approx(found.difference)
+    assert "Of a stored evaluation there are no p-values; give its predictions for these." in stored.findings
+
+
+def test_columns_that_nobody_predicted_are_not_compared() -> None:
+    columns = ["accuracy", "chance", "blind", "gain-over-blind", "yes-share"]
+    assert [name for name in columns if is_compared(name, columns)] == ["accuracy", "yes-share"]
+    # Without the score itself its gain is compared.
+    assert is_compared("gain-over-blind", ["gain-over-blind"])
+
+
 def test_report_of_another_signature_is_not_compared_without_saying_so(
     dataset: Path, predictions: Write, tmp_path: Path
 ) -> None:
@@ -376,7 +399,7 @@ def test_values_of_queries_have_their_ids(dataset: Path, tmp_path: Path) -> None
         ({"settings": EvaluationSettings(seed=-1)}, "The seed must not be negative"),
         ({"settings": EvaluationSettings(draws=0)}, "there must be a draw"),
         ({"baseline": "kcca"}, "either predictions or the name of a baseline"),
-        ({"against": "other.json"}, "other.json: there is no such file of predictions to compare with"),
+        ({"against": "other.json"}, "other.json: there are no such predictions to compare with, and no such baseline"),
     ],
 )
 def test_bad_options_are_one_sentence(dataset: Path, predictions: Write, options: dict, message: str) -> None:

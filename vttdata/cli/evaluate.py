@@ -79,8 +79,8 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 )
 @option(
     "--against OTHER",
-    "Predictions of another system: report differences with intervals and tests; or its evaluation.json.",
-    type=FILE,
+    "Predictions of another system, or a baseline: report differences with intervals and tests; or the folder of an "
+    "earlier evaluation, for intervals alone.",
 )
 @option(
     "--train-split NAME",

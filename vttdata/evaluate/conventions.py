@@ -6,7 +6,7 @@ It imports nothing that is slow, since help texts have the meanings too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 
@@ -42,6 +42,7 @@ PRINTED: Mapping[str, Printed] = {
     },
     "accuracy-half": Printed("", "pairwise accuracy"),
     "accuracy": Printed("", "accuracy"),
+    "gain-over-blind": Printed("", "gain over blind attackers"),
     "pair-accuracy": Printed("", "accuracy of pairs"),
     "group-accuracy": Printed("", "accuracy of groups"),
     "balanced-accuracy": Printed("", "balanced accuracy"),
@@ -80,6 +81,12 @@ MEANINGS: Mapping[str, str] = {
 _READ_LATER = re.compile(
     r"(?!.*-judged/).*(/(mrr|ndcg)(@10)?|-verbatim/(?!r@1$|r1@0\.5$|miou$).*)|[^/]+(@0\.[3579]|-2018|-corpus)"
 )
+
+
+def is_compared(name: str, columns: Collection[str]) -> bool:
+    """Return whether two systems can differ in a column, and not as in another one: not what nobody predicted."""
+    fixed = name.removeprefix("gain-over-")
+    return fixed not in ("chance", "blind", "prior") or (fixed != name and "accuracy" not in columns)
 
 
 def read_first(columns: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import os
@@ -16,15 +17,15 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.question_errors import read_question_errors
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.answers import DEFAULT_RULES
-from vttdata.evaluate.baseline import Setting
+from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.conventions import PRINTED
+from vttdata.evaluate.conventions import PRINTED, is_compared
 from vttdata.evaluate.epochs import score_file
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import UPLOADED, Items, ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
 from vttdata.evaluate.predictions import ItemCounts, MatchRule, Missing, Unknown, read_relevance, read_strict_json
-from vttdata.evaluate.report import Difference, Evaluation, MetricScores
+from vttdata.evaluate.report import EVALUATIONS, Difference, Evaluation, MetricScores
 from vttdata.evaluate.stored_items import ITEMS, read_stored_columns
 from vttdata.evaluate.task import OPTIONS, EvaluationTask, Scoring, guess_task, load_evaluation_task
 from vttdata.evaluate.training_overlap import find_shared_items
@@ -107,7 +108,8 @@ def evaluate(
         split: by default ``test``, or the only one.
         metrics: captioning metrics, by default BLEU, ROUGE-L, CIDEr-D and chrF; of other tasks the columns to report,
             by default all.
-        against: predictions of another system on the same items, or an ``evaluation.json`` written before.
+        against: predictions of another system on the same items, a baseline, or an ``evaluation.json`` that was
+            written before, or its folder.
         train_split: what the system was trained on: a split, another dataset, a file of ids or URLs, or several.
         settings: how predictions are read and scored.
 
@@ -139,8 +141,7 @@ def evaluate(
     for option, reason in OPTIONS.items():
         if used[option] and option not in task.options:
             raise VttdataError(reason)
-    if against is not None and not Path(against).is_file():
-        raise VttdataError(f"{os.fspath(against)}: there is no such file of predictions to compare with.")
+    other = None if against is None else _find_other(Path(against), name)
     shared, training_notes = find_shared_items(folder, items, training)
     unavailable: dict[str, str] = {}
     names = (metrics or task.default_metrics) if task.default_metrics else ()
@@ -167,8 +168,8 @@ def evaluate(
         )
     signature = signature_of(items, name, scored.counts, families, stated)
     differences: dict[str, Difference] = {}
-    if against is not None:
-        differences, notes = _compare(Path(against), columns, scores, signature, task, scoring, estimator)
+    if other is not None:
+        differences, notes = _compare(other, columns, scores, signature, task, scoring, estimator)
         findings += notes
     people = task.score_human_ceiling(scored, scoring) if settings.human else {}
     estimates = estimator.estimate({key: column for key, column in people.items() if key[1] in columns})
@@ -305,8 +306,24 @@ def _choose_columns(
     return chosen
 
 
+def _find_other(path: Path, task: str) -> Path | str:
+    """Return predictions or a report to compare with, which a folder may hold, or the name of a baseline.
+
+    Raises:
+        VttdataError: if it is neither.
+    """
+    if path.is_dir() and (path / EVALUATIONS[0]).is_file():
+        return path / EVALUATIONS[0]
+    if path.exists():
+        return path
+    with contextlib.suppress(VttdataError):
+        if load_baseline(str(path)).task == task:
+            return str(path)
+    raise VttdataError(f"{path}: there are no such predictions to compare with, and no such baseline of {task}.")
+
+
 def _compare(
-    path: Path,
+    other: Path | str,
     columns: Mapping[str, ScoreColumn],
     scores: Mapping[str, MetricScores],
     signature: str,
@@ -314,21 +331,24 @@ def _compare(
     scoring: Scoring[ItemsT],
     estimator: Estimator,
 ) -> tuple[dict[str, Difference], list[str]]:
-    """Compare with another system's predictions or report; also return what a reader of the differences should know.
+    """Compare with another system's predictions or report, or a baseline; also return what a reader should know.
 
     Raises:
         VttdataError: if there is no score of the same rows in common.
     """
-    report = read_strict_json(path) if path.suffix.lower() == ".json" else None
+    is_json = isinstance(other, Path) and other.suffix.lower() == ".json"
+    report = read_strict_json(Path(other)) if is_json else None
     # Other JSON holds captions.
     if isinstance(report, dict) and isinstance(report.get("signature"), str) and isinstance(report.get("scores"), dict):
-        stored = estimator.compare_stored(columns, read_stored_columns(path.with_name(ITEMS)))
-        return _compare_report(scores, report, signature, stored)
-    other = score_file(task, path, scoring)
+        stored = estimator.compare_stored(columns, read_stored_columns(Path(other).with_name(ITEMS)))
+        differences, notes = _compare_report(scores, report, signature, stored)
+        return differences, [*notes, "Of a stored evaluation there are no p-values; give its predictions for these."]
+    scored = score_file(task, other, scoring) if isinstance(other, Path) else task.from_baseline(other, scoring)
+    compared = {name: column for name, column in columns.items() if is_compared(name, columns)}
     common = {
         name: column
-        for name, column in columns.items()
-        if name in other.columns and np.array_equal(column.items, other.columns[name].items)
+        for name, column in compared.items()
+        if name in scored.columns and np.array_equal(column.items, scored.columns[name].items)
     }
     if not common:
         raise VttdataError(
@@ -336,12 +356,13 @@ def _compare(
             "same queries."
         )
     notes = []
-    if other.counts.missing or other.counts.unknown:
-        notes.append(f"{path}: {other.counts.missing:,} predictions are missing and {other.counts.unknown:,} unknown.")
-    absent = [name for name in columns if name not in common]
+    counts = scored.counts
+    if counts.missing or counts.unknown:
+        notes.append(f"{other}: {counts.missing:,} predictions are missing and {counts.unknown:,} unknown.")
+    absent = [name for name in compared if name not in common]
     if absent:
-        notes.append(f"Not compared, since {path} has no such scores of the same queries: {', '.join(absent)}.")
-    return estimator.compare(common, other.columns), notes
+        notes.append(f"Not compared, since {other} has no such scores of the same queries: {', '.join(absent)}.")
+    return estimator.compare(common, scored.columns), notes
 
 
 def _compare_report(

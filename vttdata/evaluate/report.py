@@ -19,7 +19,7 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.tombstones import ITEM, VIDEO, Tombstones
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.conventions import PRINTED, meanings, read_first
+from vttdata.evaluate.conventions import PRINTED, Printed, meanings, read_first
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import ItemCounts
 from vttdata.evaluate.stored_items import ITEMS, item_lines
@@ -174,7 +174,8 @@ class Evaluation(Result):
     def for_paper(self) -> Section:
         """Return what a paper says of the scores: as the field prints them, on what, and how they were made."""
         lines: dict[str, list[str]] = {}
-        for name, printed in PRINTED.items():
+        kinds = {name: Printed("", name.replace("/", " of ")) for name in self.scores if name.startswith("accuracy/")}
+        for name, printed in {**PRINTED, **kinds}.items():
             if name in self.scores:
                 score = self.scores[name].all
                 ends = (
@@ -232,7 +233,7 @@ class Evaluation(Result):
             )
         for kind, groups in self.groups.items():
             # More columns than these are read in the JSON.
-            shown = list(next(iter(groups.values())))[:6]
+            shown = [name for name in next(iter(groups.values())) if name != "chance"][:6]
             rows = [
                 [group, scores[shown[0]].items, *(scores[name].score for name in shown)]
                 for group, scores in groups.items()
@@ -268,7 +269,10 @@ class Evaluation(Result):
         ]
         limits = [Limit(self.blind["accuracy"], f"blind {self.blind['attacker']}")] if self.blind else []
         better = ", lower is better" if scores.lower_is_better else ""
-        return Bars(bars, f"{metric}{better}", ("items", "score"), limits=limits)
+        # Shares are read beside each other, and beside 1.
+        ends = [end for bar in bars for end in (bar.value, bar.low, bar.high) if end is not None]
+        maximum = 1.0 if all(0 <= end <= 1 for end in ends) else None
+        return Bars(bars, f"{metric}{better}", ("items", "score"), maximum, limits)
 
     def write(self, folder: Path) -> None:
         """Write ``evaluation.json`` and ``items.jsonl``, the values of every item, into a folder; replace earlier ones.

@@ -84,7 +84,10 @@ def read_question_items(
     config, protocol = read_item_protocol(config, TABLE)
     table = config.partition("/")[0]
     if table != TABLE or table not in dataset.configs:
-        raise VttdataError(f"{folder}: '{config}' holds no questions; a dataset of them has the table '{TABLE}'.")
+        raise VttdataError(
+            f"{folder}: '{config}' holds no questions; a dataset of them has the table '{TABLE}', and '{TABLE}/KIND' "
+            "stands for one kind, such as yes_no."
+        )
     split, questions = dataset.questions(config, split, with_open=with_open)
     if protocol is not None:
         wanted = select_listed(protocol, split, [asked.question_id for asked in questions])
