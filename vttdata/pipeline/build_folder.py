@@ -446,7 +446,7 @@ def check_same_build(folder: Path, loaded: Loaded) -> None:
     """
     account = read_account(folder)
     # Where a first build ended before its first stage, nothing is of it.
-    if account is None or (account["status"] == "stopped" and not account["stages"]):
+    if account is None or (account["status"] == "stopped" and account.get("stages") == []):
         return
     name, file = account["recipe"], account.get("recipe_file")
     is_same_recipe = file == loaded.recipe_file or RECIPE in (file, loaded.recipe_file)
