@@ -155,7 +155,10 @@ def choose_candidates(
         texts = [corpus.held_out[video].caption for video in videos]
         own = [[caption.caption for caption in corpus.references[video]] for video in videos]
         sources = [corpus.source_of[video] for video in videos]
-        rounds = match_adversarially(tfidf_relevance(own, texts), sources, adversarial, max_relevance=max_relevance)
+        # What another video's caption says word for word would be a candidate twice.
+        is_own = np.equal.outer(np.array(texts), np.array(texts))
+        relevance = np.where(is_own, np.inf, tfidf_relevance(own, texts))
+        rounds = match_adversarially(relevance, sources, adversarial, max_relevance=max_relevance)
         for number, chosen in enumerate(rounds, 1):
             candidates[f"adversarial-{number}"] = {v: texts[index] for v, index in zip(videos, chosen, strict=True)}
     return candidates
