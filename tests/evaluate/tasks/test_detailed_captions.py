@@ -98,7 +98,7 @@ def test_missing_caption_is_the_worst_and_verdicts_that_are_not_complete_are_ref
     whole = rows_of(GIVEN)
     for wrong, sentence in (
         ([*whole, whole[0]], "has a verdict of the same run on line"),
-        ([*whole, whole[0] | {"verdict": "yes"}], "'verdict' is 'yes', not entailment, neutral, contradiction"),
+        ([*whole, whole[0] | {"verdict": "yes"}], "'verdict' is 'yes', not one of entailment, neutral, contradiction"),
         ([*whole, whole[0] | {"revision": "latest"}], "does not fix a model"),
         ([*whole, whole[0] | {"judge": "other"}], f"other 2026-01-31 has no verdict on {len(TEST) - 1} of the clips"),
         (rows, f"1 of 6 items have no judged caption (first '{last}')"),

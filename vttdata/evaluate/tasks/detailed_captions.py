@@ -163,7 +163,7 @@ def read_events(path: Path) -> tuple[dict[str, Shares], JudgeNames]:
 def _choose(path: Path, line: int, row: Row, column: str, values: Sequence[str]) -> int:
     value = stated_text(path, line, row, [column])
     if (word := value.strip().lower()) not in values:
-        raise VttdataError(f"{path}:{line}: '{column}' is {value[:40]!a}, not {', '.join(values)}.")
+        raise VttdataError(f"{path}:{line}: '{column}' is {value[:40]!a}, not one of {', '.join(values)}.")
     return values.index(word)
 
 
