@@ -194,12 +194,11 @@ def crowd() -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
     return sources, true
 
 
-@pytest.mark.parametrize("few", [2**30, 0], ids=["16 bits", "24 bits"])
-def test_keys_of_either_length_find_the_same_copies(
-    crowd: tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]], few: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("bits", [16, 20, 24])
+def test_keys_of_any_length_find_the_same_copies(
+    crowd: tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]], bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_KEYS", few)
-    monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_TURNED_KEYS", few)
+    monkeypatch.setattr(candidates, "_BITS_OF_KEYS", (bits, bits))
     # As with more samples than fit into memory.
     monkeypatch.setattr(candidates, "_RECORDS_PER_BUCKET", 1000)
     monkeypatch.setattr(candidates, "CHUNK_SAMPLES", 300)

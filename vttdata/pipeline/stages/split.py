@@ -29,7 +29,7 @@ class NearDuplicates(GatheringStage[Source, Samples, NearDuplicate]):
     """Find the pairs of sources that show the same, wholly or in part."""
 
     name = "copies"
-    version = 2
+    version = 3
     output = NearDuplicate
 
     def gather(self, items: Iterable[Source]) -> Samples:

@@ -1,6 +1,6 @@
 """Search for samples of different sources that look alike, without comparing all with all.
 
-Samples are sorted by some bytes of their words, again and again by others; those that agree are compared. A copy needs
+Samples are sorted by some bits of their words, again and again by others; those that agree are compared. A copy needs
 to be met in one sample only. `vttdata.split.near_duplicates.matches` decides how much two sources really share.
 
 The records of samples that are looked up are written into a temporary file by one byte of their words, so that those
@@ -22,8 +22,13 @@ from vttdata.split.near_duplicates.samples import CHUNK_SAMPLES, MIRROR, Indices
 # Samples of which more of the 128 bits differ are not followed up; unrelated ones differ in 64, rarely in less than 46.
 MAX_DIFFERING_BITS = 36
 
-# With keys of 16 bits each sample meets 8 others by chance at this size; above, keys have 24 bits, and it is 1 or 2.
-_MAX_SAMPLES_WITH_SHORT_KEYS = 2**20
+# Keys grow by a bit as samples double, so that with one of them each sample meets about this many others by chance.
+_MET_BY_CHANCE = 4
+_BITS_OF_KEYS = (16, 24)
+# Longer keys agree more rarely in a copy, and are made from all four bytes of half a word in the place of two.
+_MAX_BITS_FROM_TWO_BYTES = 18
+# Steps between the bits that a key has besides its first byte, of the 24 others: such keys have few bits in common.
+_BIT_STEP = 5
 
 _CHUNK_PAIRS = 2**16
 
@@ -40,16 +45,19 @@ _MIN_NEIGHBOURS = 2
 
 # Pictures are looked up transposed and flipped too; mirrored ones meet them by the bits that a mirror keeps.
 _LOOKED_UP_ORIENTATIONS = (0, 2, 4, 6)
-# Copies in other orientations are rare: of more samples than this every third is looked up, with keys of 24 bits.
-_MAX_SAMPLES_WITH_SHORT_TURNED_KEYS = 2**17
+# Copies in other orientations are rare: of more samples than this every third is looked up.
+_MAX_SAMPLES_ALL_TURNED = 2**17
 _NOVELTY_PER_TURNED_LOOKUP = 1.2
-_BYTES_IN_SHORT_KEY, _BYTES_IN_LONG_KEY = 2, 3
 
 # A pair of sources with offset and orientation is packed into 64 bits; a day of video has 172,800 samples.
 _SOURCE_BITS, _OFFSET_BITS, _ORIENTATION_BITS = 21, 19, 3
 _OFFSET_BIAS = 2 ** (_OFFSET_BITS - 1)
 
 HALF_WORD = np.uint64(32)
+
+# 2**64 over the golden ratio: spreads the bits of a key over the upper half of the product (Knuth, The Art of Computer
+# Programming, volume 3, section 6.4).
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +82,10 @@ class Candidates:
 def find_candidates(samples: Samples) -> Candidates:
     """Return every pair of sources of which some samples look alike, with each offset and orientation at which they do.
 
-    Samples meet that agree in two of the four bytes of half a word (its upper 32 bits are those that a mirror keeps);
-    beyond a million samples, and in other orientations beyond 131,072, in three. Which samples of a source are looked
-    up does not depend on other sources. In a bucket of more than 32 samples each is compared with fewer, down to two
+    Samples meet that agree in one of some keys of 16 to 24 bits of half a word (its upper 32 bits are those that a
+    mirror keeps), which grow with the number of samples: of drawn copies with 2 to 20 % of their bits changed, at
+    least 98 % are met among up to 100,000 sources of 20 s. Of other sources only their number makes a difference to
+    which samples meet, except in a bucket of more than 32 samples, where each is compared with fewer, down to two
     neighbours: copies of one video are then still connected over each other, while an intro that thousands of videos
     share costs a few comparisons for each.
 
@@ -98,30 +107,29 @@ def find_candidates(samples: Samples) -> Candidates:
 
 
 def compare_equal_keys(samples: Samples) -> Iterator[Words]:
-    """Compare samples that agree in enough bytes of half a word, and yield packed pairs that look alike."""
-    are_long = len(samples) > _MAX_SAMPLES_WITH_SHORT_KEYS
-    are_turned_long = len(samples) > _MAX_SAMPLES_WITH_SHORT_TURNED_KEYS
+    """Compare samples that agree in a key, and yield packed pairs that look alike."""
     is_looked_up: NDArray[np.bool_] = samples.arrays.allocate((len(samples), 2), np.bool_)
     mark_lookups(samples, _NOVELTY_PER_LOOKUP, is_looked_up[:, 0])
-    turned_novelty = _NOVELTY_PER_TURNED_LOOKUP if are_turned_long else _NOVELTY_PER_LOOKUP
-    mark_lookups(samples, turned_novelty, is_looked_up[:, 1])
-    key_bytes = {
-        orientation: _BYTES_IN_LONG_KEY if (are_turned_long if orientation else are_long) else _BYTES_IN_SHORT_KEY
-        for orientation in _LOOKED_UP_ORIENTATIONS
-    }
+    are_many = len(samples) > _MAX_SAMPLES_ALL_TURNED
+    mark_lookups(samples, _NOVELTY_PER_TURNED_LOOKUP if are_many else _NOVELTY_PER_LOOKUP, is_looked_up[:, 1])
     lookups = LookupFile(samples, is_looked_up, _LOOKED_UP_ORIENTATIONS)
-    # A word has its lowest byte first; a key begins with the byte by which samples are divided into buckets.
-    for half, lowest, first in itertools.product((0, 1), (4, 0), range(4)):
-        keys = {
-            orientation: list(itertools.combinations(range(lowest + first + 1, lowest + 4), length - 1))
-            for orientation, length in key_bytes.items()
-            if first <= 4 - length
-        }
-        for bucket in lookups.buckets(half, lowest + first, tuple(keys)) if keys else ():
+    bits = min(max((len(samples) // _MET_BY_CHANCE).bit_length(), _BITS_OF_KEYS[0]), _BITS_OF_KEYS[1])
+    # A word has its lowest byte first; a key has the whole byte by which samples are divided into buckets.
+    for half, lowest, first in itertools.product((0, 1), (4, 0), range(2 if bits <= _MAX_BITS_FROM_TWO_BYTES else 4)):
+        for bucket in lookups.buckets(half, lowest + first, _LOOKED_UP_ORIENTATIONS if first < 2 else (0,)):
             for orientation, records in bucket:
-                for others in keys[orientation]:
-                    for a, b in pairs_of_equal_keys(records, half, (lowest + first, *others), turned=orientation > 0):
+                for key in keys_with_byte(first, bits):
+                    mask = key << np.uint64(8 * lowest)
+                    for a, b in pairs_of_equal_keys(records, half, mask, turned=orientation > 0):
                         yield select_alike(samples, records.take(a, 0), records.take(b, 0), orientation)
+
+
+def keys_with_byte(first: int, bits: int) -> Iterator[np.uint64]:
+    """Yield two keys, as masks of that many bits of 32: a byte (the lowest is 0) and as many others as are wanted."""
+    others = [bit for bit in range(32) if bit // 8 != first]
+    chosen = [others[(_BIT_STEP * number + first) % len(others)] for number in range(2 * (bits - 8))]
+    for own in (chosen[: bits - 8], chosen[bits - 8 :]):
+        yield np.uint64(sum((1 << bit for bit in own), 0xFF << 8 * first))
 
 
 def mark_lookups(samples: Samples, novelty: float, is_looked_up: NDArray[np.bool_]) -> None:
@@ -145,20 +153,21 @@ def mark_lookups(samples: Samples, novelty: float, is_looked_up: NDArray[np.bool
 
 
 def pairs_of_equal_keys(
-    records: Words, half: int, key_bytes: tuple[int, ...], *, turned: bool
+    records: Words, half: int, mask: np.uint64, *, turned: bool
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yield pairs of samples with equal keys, some at a time: all of them in short runs, the nearest in long ones.
 
     Args:
         records: from `look_up`, in the order of numbers; pairs are indices of them.
         half: of pictures, upper (0) or lower (1), from whose words keys are made.
-        key_bytes: of these words, the lowest is 0.
+        mask: has the bits of the key.
         turned: whether only pairs of a sample as it is and a later one that is turned are wanted.
     """
-    words = records[:, half]
-    # Bytes are sorted by counting, which keeps the order of equal ones.
-    order = np.lexsort([(words >> np.uint64(8 * byte)).astype(np.uint8) for byte in key_bytes])
-    keys = (words & np.uint64(sum(0xFF << 8 * byte for byte in key_bytes))).take(order)
+    # Integers of 16 bits are sorted by counting, which keeps the order of equal ones. Different keys rarely have the
+    # same product, and then only some more samples are compared.
+    keys = (((records[:, half] & mask) * _MULTIPLIER) >> HALF_WORD).astype(np.uint32)
+    order = np.lexsort([keys.astype(np.uint16), (keys >> np.uint32(16)).astype(np.uint16)])
+    keys = keys.take(order)
     ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]), len(keys) - 1)
     sizes = np.diff(ends, prepend=-1)
     # Number of later records of the same run that each is compared with.
