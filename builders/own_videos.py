@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
@@ -32,6 +33,7 @@ from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.engine import Table
+from vttdata.pipeline.journal import write_json
 from vttdata.pipeline.stage import AnyStage, Kept, Rejected
 from vttdata.pipeline.stages.captions import (
     UNCAPTIONED,
@@ -61,10 +63,10 @@ from vttdata.recipe.load import Paths
 from vttdata.records import Candidate, Caption, Clip, Shot, Source
 from vttdata.split import SplitSettings
 from vttdata.split.chapters import chapter_pairs
-from vttdata.text.captions import CaptionSettings, read_caption_table, read_salt
+from vttdata.text.captions import CaptionSettings, RawCaption, read_caption_table, read_salt
 from vttdata.text.clip_matching import Loss
 from vttdata.text.damage import find_text_damage
-from vttdata.text.language import UNDETERMINED, detect_other_language, primary_language
+from vttdata.text.language import UNDETERMINED, detect_other_language, primary_language, sample_texts
 
 
 class Recipe(BaseRecipe):
@@ -104,7 +106,7 @@ class Recipe(BaseRecipe):
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    check_inputs(recipe)
+    raws = check_inputs(recipe)
     run.steps = len(stages_of(recipe, run)) + 1
     earlier = replaced_dataset(run)
     if recipe.collect.scenes is not None:
@@ -134,8 +136,10 @@ def build(recipe: Recipe, run: Build) -> None:
     shots = run.stage(Shots(recipe.shots, decoder, features), sources, len(sources))
     found = find_clips(recipe, run, sources, shots)
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
+    if captions_file is not None and recipe.captions.file is None:
+        raws = [*read_caption_table(captions_file, recipe.captions.columns)]
     names = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run)))
-    captioned, captions = caption_clips(recipe, run, captions_file, found, names, earlier)
+    captioned, captions = caption_clips(recipe, run, captions_file, raws, found, names, earlier)
     clips: Iterable[Clip] = captioned
     pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
     pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
@@ -183,14 +187,15 @@ def stages_of(recipe: Recipe, run: Build) -> list[type[AnyStage]]:
     return [stage for stage in stages if conditions.get(stage, True)]
 
 
-def check_inputs(recipe: Recipe) -> None:
-    """Find mistakes in the inputs before any work that would end the build after hours.
+def check_inputs(recipe: Recipe) -> list[RawCaption]:
+    """Find mistakes in the inputs before any work that would end the build after hours, and return the captions.
 
     Raises:
         VttdataError: when a file cannot be used.
     """
+    raws: list[RawCaption] = []
     if recipe.captions.file is not None:
-        raws = read_caption_table(Path(recipe.captions.file), recipe.captions.columns)
+        raws += read_caption_table(Path(recipe.captions.file), recipe.captions.columns)
         damaged = [raw for raw in raws if find_text_damage(raw.caption) is not None]
         if damaged:
             message = (
@@ -202,6 +207,7 @@ def check_inputs(recipe: Recipe) -> None:
         read_salt(Path(recipe.captions.pseudonyms))
     if recipe.split.pin is not None:
         read_pins(Path(recipe.split.pin))
+    return raws
 
 
 def find_clips(recipe: Recipe, run: Build, sources: Table[Source], shots: Table[Shot]) -> Table[Clip]:
@@ -242,6 +248,7 @@ def caption_clips(
     recipe: Recipe,
     run: Build,
     file: Path | None,
+    raws: Sequence[RawCaption],
     clips: Table[Clip],
     names: CaptionNames,
     earlier: EarlierDataset,
@@ -255,8 +262,9 @@ def caption_clips(
     if file is None:
         return clips, ()
     try:
-        raw_captions = group_raw_captions(file, recipe.captions, clips, *names)
-        clean = CleanCaptions(recipe.captions, language_of_captions(recipe, file))
+        raw_captions = group_raw_captions(file, raws, recipe.captions, clips, *names)
+        language = recipe.language or recipe.captions.language or guess_language_of(run, file, raws)
+        clean = CleanCaptions(recipe.captions, language)
         captions = run.stage(clean, raw_captions, may_be_empty=True)
         run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
         captioned = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
@@ -293,16 +301,19 @@ def show_uncaptioned(run: Build, waiting: Set[str], media: Path | None) -> None:
     warnings.warn(message, VttdataWarning, stacklevel=2)
 
 
-def language_of_captions(recipe: Recipe, file: Path) -> str:
-    """Return the language of captions whose rows state none."""
-    return recipe.language or recipe.captions.language or guess_language_of(file, recipe.captions)
-
-
-def guess_language_of(captions_file: Path, settings: CaptionSettings) -> str:
+def guess_language_of(run: Build, captions_file: Path, raws: Iterable[RawCaption]) -> str:
     """Return ``en`` if the captions of a table that state no language look English; else warn, and `UNDETERMINED`."""
-    raws = read_caption_table(captions_file, settings.columns)
-    other = detect_other_language(sorted({raw.caption for raw in raws if raw.language is None}), "en")
-    if other is None:
+    sample = sample_texts({raw.caption for raw in raws if raw.language is None})
+    # Few new captions are in the sample; the detector takes half a second to load.
+    known = run.folder / "stages" / CleanCaptions.name / "language.json"
+    other = None
+    with contextlib.suppress(OSError, ValueError):
+        other = json.loads(known.read_bytes())
+    if not isinstance(other, dict) or other.get("sample") != sample:
+        other = {"sample": sample, "language": detect_other_language(sample, "en")}
+        known.parent.mkdir(parents=True, exist_ok=True)
+        write_json(known, other)
+    if other["language"] is None:
         return "en"
     message = f"{captions_file}: the captions seem to be {other}; state their language, such as --set language=de."
     warnings.warn(message, VttdataWarning, stacklevel=2)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from vttdata.cli.exit_codes import DONE, INCOMPLETE
+from vttdata.cli.lean_pyarrow import keep_pandas_out
 from vttdata.cli.options import (
     DATASET,
     POSITIVE,
@@ -117,6 +118,7 @@ def command(
             BuildRegistry().add_if_unknown(folder)
             print_note("Nothing has changed since it was built; --force compares the content of all files.")
             return print_summary(folder, started)
+    keep_pandas_out()
     from vttdata.compose.build import AllowedLosses, Execution, Messages, build
 
     run = build(

@@ -17,7 +17,14 @@ from typing import Any
 
 from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
 from vttdata.compose.earlier_dataset import read_earlier_dataset
-from vttdata.compose.stamp import Request, find_unchanged, take_input_states, write_stamp
+from vttdata.compose.stamp import (
+    Request,
+    find_unchanged,
+    read_stamp,
+    take_input_states,
+    undisturbed_stamp,
+    write_stamp,
+)
 from vttdata.dataset.tombstones import refuse_unfinished
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.own_folder import FileChanges
@@ -159,6 +166,7 @@ def build(
         return run
     files = None if pin_from is not None else _files_read(loaded)
     inputs = None if files is None else take_input_states(files)
+    stamp = undisturbed_stamp(folder)
     with open_build(
         folder,
         loaded,
@@ -170,6 +178,8 @@ def build(
         replace=allow.earlier_build,
         allow_caption_loss=allow.captions,
     ) as run:
+        # Another build may have been at work before this one held the folder.
+        run.engine.undisturbed = stamp is not None and read_stamp(folder) == stamp
         refuse_unfinished(run.dataset)
         (folder / STAMP).unlink(missing_ok=True)
         register(folder, loaded.recipe.name, note)

@@ -76,11 +76,8 @@ def find_unchanged(request: Request) -> tuple[Path, JsonObject] | None:
     folder = request.folder()
     if folder is None:
         return None
-    stamp: object = None
-    with contextlib.suppress(OSError, ValueError):
-        stamp = json.loads((folder / STAMP).read_bytes())
-    account = read_account(folder)
-    if not isinstance(stamp, dict) or account is None or account.get("status") != "complete":
+    stamp, account = read_stamp(folder), read_account(folder)
+    if stamp is None or account is None or account.get("status") != "complete":
         return None
     if stamp.get("request") != request.key() or stamp.get("environment") != _environment():
         return None
@@ -91,6 +88,20 @@ def find_unchanged(request: Request) -> tuple[Path, JsonObject] | None:
         and all(_state(Path(path)) == state for path, state in files.items())
     )
     return (folder, account) if is_same else None
+
+
+def read_stamp(folder: Path) -> JsonObject | None:
+    """Return the stamp of a build folder; None without one that can be read."""
+    with contextlib.suppress(OSError, ValueError):
+        stamp = json.loads((folder / STAMP).read_bytes())
+        return stamp if isinstance(stamp, dict) else None
+    return None
+
+
+def undisturbed_stamp(folder: Path) -> JsonObject | None:
+    """Return the stamp of a build folder if nothing in it has changed since."""
+    stamp = read_stamp(folder)
+    return stamp if stamp is not None and stamp.get("outputs") == _state_of_build(folder) else None
 
 
 def take_input_states(paths: Sequence[str]) -> InputStates:

@@ -155,6 +155,7 @@ class Engine:
         folder: of all stages; each gets a folder in it.
         retry_failed: process items again that failed for a reason that may have gone.
         force: compare the content of all files that earlier results are about.
+        undisturbed: nothing in the build folder has changed since its build was finished.
     """
 
     folder: Path
@@ -164,6 +165,7 @@ class Engine:
     retry_failed: bool
     quiet: bool
     force: bool = False
+    undisturbed: bool = False
 
     def __post_init__(self) -> None:
         self._build_progress = BuildProgress(quiet=self.quiet, started=time.monotonic())
@@ -347,6 +349,8 @@ class StageRun(Generic[In, Out]):
 
     def _is_intact(self, result: ItemResult[Out]) -> bool:
         """Check that the files of all records in a result are still there."""
+        if self._engine.undisturbed and self._stage.files_in_build and not self._engine.force:
+            return True
         check = self._stage.unchanged if self._engine.force else self._stage.intact
         return all(check(outcome.record) for outcome in result.outcomes if isinstance(outcome, Kept))
 

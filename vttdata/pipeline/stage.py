@@ -97,6 +97,8 @@ class Stage(ABC, Generic[In, Out]):
     reasons: ClassVar[frozenset[str]] = frozenset()
     # Average number of items in a part, a file of results.
     part_size: ClassVar[int] = 16
+    # Whether `intact` looks at no other files than the build folder's own, which is needless where none has changed.
+    files_in_build: ClassVar[bool] = False
     # CPUs, and MiB of memory with that of the programs it starts, that one item needs; a cluster reserves them.
     cpus: ClassVar[float] = 1
     memory: ClassVar[int] = 512

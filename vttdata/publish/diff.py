@@ -267,10 +267,11 @@ def _match_rows(old: _HashedRows, new: _HashedRows) -> MatchedRows:
 
 def _number_duplicates(hashes: Hashes) -> Hashes:
     """Return hashes that tell the first of equal ones from the second, and so on."""
-    # pandas takes half a second to import, and a build compares rows only when it replaces others.
-    import pandas as pd
-
-    ordinals = np.asarray(pd.Series(hashes).groupby(hashes).cumcount(), dtype=np.uint64)
+    order = np.argsort(hashes, kind="stable")
+    ranks = np.arange(len(hashes))
+    is_first = np.diff(hashes[order], prepend=~hashes[order[:1]]) != 0
+    ordinals = np.empty(len(hashes), np.uint64)
+    ordinals[order] = ranks - np.maximum.accumulate(np.where(is_first, ranks, 0))
     return combine_hashes([hashes, ordinals], len(hashes))
 
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from vttdata.dataset.parquet import open_parquet
+from vttdata.split.audit.repeated_captions import hash_texts
 
 Hashes = NDArray[np.uint64]
 
@@ -97,11 +98,7 @@ def _hash_nullable(values: pa.Array, arrow_type: pa.DataType) -> Hashes:
         values = pa.array([None if value is None else repr(value) for value in values.to_pylist()], pa.string())
     # Hashing each distinct text once is much faster, since most columns repeat their values.
     encoded = values.dictionary_encode()
-    texts = encoded.dictionary.to_numpy(zero_copy_only=False)
-    # pandas takes half a second to import, and a build compares rows only when it replaces others.
-    import pandas as pd
-
-    text_hashes = pd.util.hash_array(texts.astype(object), categorize=False).astype(np.uint64)
+    text_hashes = hash_texts(encoded.dictionary)
     indices = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
     return text_hashes[indices] if len(text_hashes) else np.zeros(len(values), np.uint64)
 

@@ -114,9 +114,8 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
 
 def _number(hashes: _Numbers) -> _Numbers:
     """Return the number of each hash among the distinct ones, in the order in which they come."""
-    import pandas as pd
-
-    numbers: _Numbers = pd.factorize(hashes)[0].astype(np.int32)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    numbers: _Numbers = np.argsort(np.argsort(first))[inverse].astype(np.int32)
     return numbers
 
 

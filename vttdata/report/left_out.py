@@ -6,6 +6,7 @@ What neighbouring thresholds would reject is exact: the rules of the build judge
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -15,10 +16,13 @@ from markupsafe import Markup
 
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.results import Bar, Bars
+from vttdata.ids import digest
 from vttdata.json_types import JsonObject, Row
-from vttdata.media.clip_selection import ClipSettings, choose_clips
+from vttdata.media.clip_selection import ClipSettings, count_clips
 from vttdata.media.filters import SCORES, FilterSettings, judge, screen
 from vttdata.pipeline.attrition import Reject, attrition_rows, read_rejects
+from vttdata.pipeline.journal import write_json
+from vttdata.pipeline.stages.videos import Clips
 from vttdata.records import Measure, Probe, Shot
 from vttdata.report import plots
 from vttdata.report.page import PageSection, render
@@ -37,6 +41,7 @@ _MEASURE = ["frames", "seconds", "first_frame_time", "variable_frame_rate"]
 _SHOT = [column.name for column in fields(Shot)]
 # Choosing clips again takes about a millisecond a source and value.
 _MAX_SOURCES_OF_CLIPS = 5_000
+_ALTERNATIVES = "alternatives.json"
 
 
 @dataclass(slots=True)
@@ -218,11 +223,35 @@ def _of_clips(stages: Path, settings: ClipSettings) -> Iterator[WhatIf]:
     if len(shots) > _MAX_SOURCES_OF_CLIPS:
         return
 
+    # Numbers of clips for the settings that were tried, by a digest of a source's shots, as the last report kept them.
+    path, rule = stages / "clips" / _ALTERNATIVES, Clips(ClipSettings()).fingerprint()
+    known = _read_known(path, rule)
+    sources = [(own, name, dict(known.get(name, {}))) for own in shots.values() for name in (digest(own),)]
+
     def chosen(changed: ClipSettings) -> int:
-        return sum(len(choose_clips(each, changed)) for each in shots.values())
+        tried, total = f"{changed.min_seconds} {changed.max_seconds} {changed.per_source}", 0
+        for own, _, counts in sources:
+            if tried not in counts:
+                counts[tried] = count_clips(own, changed)
+            total += counts[tried]
+        return total
 
     for key, value, counts in _count_neighbours(settings, chosen):
         yield WhatIf(f"clips.{key}", "clips", "clips chosen", value, counts)
+    found = {name: counts for _, name, counts in sources}
+    if found != known:
+        # A folder that cannot be written is only read here.
+        with contextlib.suppress(OSError):
+            write_json(path, {"rule": rule, "counts": found, "digest": digest(found)})
+
+
+def _read_known(path: Path, rule: str) -> dict[str, dict[str, int]]:
+    """Return the numbers of clips in a file of `_of_clips`; none where it is missing or damaged, or of another rule."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        content = json.loads(path.read_bytes())
+        counts: dict[str, dict[str, int]] = content["counts"]
+        return counts if content["rule"] == rule and content["digest"] == digest(counts) else {}
+    return {}
 
 
 def _of_captions(stages: Path, settings: JsonObject) -> Iterator[WhatIf]:

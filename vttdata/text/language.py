@@ -6,12 +6,14 @@ The detector is py3langid (the `build` extra), loaded at the first check.
 from __future__ import annotations
 
 import functools
+import heapq
 import itertools
 import random
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+from zlib import crc32
 
 from vttdata.errors import VttdataError
 
@@ -108,17 +110,22 @@ def is_language(text: str, language: str) -> bool:
     return probabilities[language] >= _MIN_PROBABILITY
 
 
-def detect_other_language(texts: Sequence[str], language: str) -> str | None:
+def sample_texts(texts: Iterable[str]) -> list[str]:
+    """Return a sample of about a hundred words of a corpus, the same in any order; few new texts change it."""
+    first = heapq.nsmallest(_SAMPLE_WORDS, {*texts}, key=lambda text: (crc32(text.encode(errors="replace")), text))
+    words = itertools.accumulate((len(text.split()) for text in first), initial=0)
+    return [text for text, before in zip(first, words, strict=False) if before < _SAMPLE_WORDS]
+
+
+def detect_other_language(texts: Iterable[str], language: str) -> str | None:
     """Return the English name of the language that most captions are written in, such as ``Italian``.
 
-    None where that may be `language` (ISO 639-1, known to the detector). About a hundred words, from the whole length
-    of the corpus, are looked at.
+    None where that may be `language` (ISO 639-1, known to the detector). A sample is looked at; see `sample_texts`.
 
     Raises:
         VttdataError: when the detector is not installed.
     """
-    spread = texts[:: max(1, 5 * len(texts) // _SAMPLE_WORDS)]
-    words = itertools.islice((word for text in spread for word in text.split()), _SAMPLE_WORDS)
+    words = itertools.islice((word for text in sample_texts(texts) for word in text.split()), _SAMPLE_WORDS)
     ranked: list[tuple[str, float]] = _load_detector().rank(" ".join(words))
     likeliest, probability = ranked[0]
     if dict(ranked)[language] >= _MIN_RATIO * probability:

@@ -9,7 +9,7 @@ import pytest
 from vttdata.errors import VttdataError
 from vttdata.pipeline.stages.captions import CleanCaptions, group_raw_captions
 from vttdata.records import Clip
-from vttdata.text.captions import CaptionSettings
+from vttdata.text.captions import CaptionSettings, read_caption_table
 
 ROWS = (
     ("v0", "A man is talking."),
@@ -27,7 +27,7 @@ def group(folder: Path, settings: CaptionSettings) -> dict[str, list[tuple[str |
     table.write_text("video_id,caption\n" + "".join(f"{video},{text}\n" for video, text in ROWS))
     clips = [Clip(f"v{n}", f"s{n}", 0.0, 10.0, 0, 1, 1) for n in range(3)]
     grouped: dict[str, list[tuple[str | None, list[str]]]] = {}
-    for item in group_raw_captions(table, settings, clips, []):
+    for item in group_raw_captions(table, read_caption_table(table), settings, clips, []):
         grouped.setdefault(item.video_id, []).append((item.reason, [raw.caption for raw in item.captions]))
     return grouped
 
@@ -52,10 +52,14 @@ def test_rejected_caption_names_its_video_without_secrets(tmp_path: Path) -> Non
     named = ("https://a.org/x.mp4?token=SECRET", "me:SECRET@a.org/y.mp4", "v0")
     table.write_text("source,caption\n" + "".join(f"{name},a dog runs\n" for name in named))
     clips = [Clip("v0", "v0", 0.0, 10.0, 0, 1, 1)]
-    rejected = [item for item in group_raw_captions(table, CaptionSettings(), clips, []) if item.reason]
+    rejected = [
+        item
+        for item in group_raw_captions(table, read_caption_table(table), CaptionSettings(), clips, [])
+        if item.reason
+    ]
     assert [item.video_id for item in rejected] == ["https://a.org/x.mp4", "a.org/y.mp4"]
     assert "SECRET" not in "".join(item.detail for item in rejected)
     table.write_text("source,caption\nhttps://a.org/x.mp4?token=SECRET,a dog runs\n")
     with pytest.raises(VttdataError, match="none of its 1 captions") as caught:
-        list(group_raw_captions(table, CaptionSettings(), clips, []))
+        list(group_raw_captions(table, read_caption_table(table), CaptionSettings(), clips, []))
     assert "SECRET" not in str(caught.value)

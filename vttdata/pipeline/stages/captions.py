@@ -20,7 +20,6 @@ from vttdata.text.captions import (
     RemovalReason,
     clean_captions,
     pseudonymise,
-    read_caption_table,
     read_salt,
 )
 from vttdata.text.clip_matching import Loss, UnmatchedReason, match_captions
@@ -48,20 +47,20 @@ class RawClipCaptions:
 
 def group_raw_captions(
     file: Path,
+    raws: Iterable[RawCaption],
     settings: CaptionSettings,
     clips: Iterable[Clip],
     sources: Iterable[Source],
     copies: Iterable[tuple[Source, str]] = (),
     losses: Iterable[Loss] = (),
 ) -> Iterator[RawClipCaptions]:
-    """Yield the captions of each clip, in this order, from a table, then those that are generic or fit no clip.
+    """Yield the captions of each clip, in this order, then those that are generic or fit no clip.
 
-    The settings name columns of the table; for `copies` and `losses` see `CaptionMatcher`.
+    `file` is the table that has them, named in errors; for `copies` and `losses` see `CaptionMatcher`.
 
     Raises:
-        VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
+        VttdataError: when none of the captions fits any of the clips.
     """
-    raws = read_caption_table(file, settings.columns)
     if settings.pseudonyms is not None:
         raws = pseudonymise(raws, read_salt(Path(settings.pseudonyms)))
     by_clip, unmatched = match_captions(raws, clips, sources, copies, losses, settings.follow)

@@ -138,6 +138,7 @@ class MeasureSources(FileStage[Source]):
     version = 9
     output = Source
     part_size = 4
+    files_in_build = True
 
     decoder: str
     folders: SourceFolders = runtime()
@@ -330,6 +331,7 @@ class Cut(Stage[SourceClip, Clip]):
     part_size = 4
     # Encoding 1080p takes 430 MiB beside the worker.
     memory = 1024
+    files_in_build = True
 
     settings: MediaSettings
     encoder: str

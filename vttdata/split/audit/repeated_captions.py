@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from xxhash import xxh3_64_intdigest
 
 from vttdata.json_types import JsonObject
 from vttdata.records import Caption
@@ -109,12 +110,10 @@ def occur_again(hashes: Hashes) -> Flags:
 
 
 def hash_texts(texts: pa.Array) -> Hashes:
-    """Return a 64-bit hash of each text (Arrow)."""
-    # pandas takes half a second to import, and most users of this package audit nothing.
-    import pandas as pd
-
-    hashes: Hashes = pd.util.hash_array(texts.to_numpy(zero_copy_only=False), categorize=False)
-    return hashes
+    """Return a 64-bit hash of each text, or of bytes (Arrow); none may be null."""
+    is_large = pa.types.is_large_string(texts.type) or pa.types.is_large_binary(texts.type)
+    contents = texts.cast(pa.large_binary() if is_large else pa.binary()).to_pylist()
+    return np.fromiter(map(xxh3_64_intdigest, contents), np.uint64, len(contents))
 
 
 def count_ambiguous(clips: ClipTable, hashes: Hashes, rows: npt.NDArray[np.uint32]) -> int:
