@@ -213,7 +213,7 @@ def check_inputs(recipe: Recipe) -> list[RawCaption]:
 def find_clips(recipe: Recipe, run: Build, sources: Table[Source], shots: Table[Shot]) -> Table[Clip]:
     """Choose the clips of each source, and of all of them those that are drawn."""
     choice = Clips(dataclasses.replace(recipe.clips, total=None))
-    clips = run.stage(choice, join_shots(sources, shots), len(sources))
+    clips = run.stage(choice, join_shots(sources, shots), len(sources), of=(sources, shots))
     if recipe.clips.total is not None:
         clips = run.stage(DrawClips(recipe.clips.total, recipe.seed), clips, len(clips))
     return clips
@@ -376,6 +376,8 @@ def list_copies(sources: Iterable[Source], kept: Iterable[Source]) -> Iterator[t
 def list_losses(run: Build) -> Iterator[Loss]:
     """Yield the sources and clips that the stages so far rejected or failed to process."""
     for table in run.tables:
+        if not table.tally.rejected and not table.tally.failed:
+            continue
         of_clips = table.stage.id_column == "video_id"
         for outcome in chain.from_iterable(result.outcomes for result in table.results()):
             if not isinstance(outcome, Kept):

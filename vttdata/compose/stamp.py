@@ -84,8 +84,8 @@ def find_unchanged(request: Request) -> tuple[Path, JsonObject] | None:
     files = stamp.get("files")
     is_same = (
         isinstance(files, dict)
-        and stamp.get("outputs") == _state_of_build(folder)
         and all(_state(Path(path)) == state for path, state in files.items())
+        and stamp.get("outputs") == _state_of_build(folder)
     )
     return (folder, account) if is_same else None
 

@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,12 +66,12 @@ def tool_versions() -> dict[str, str]:
     return {"ffmpeg": ffmpeg_version()} | {name: importlib.metadata.version(name) for name in _LIBRARIES}
 
 
-def write_tables(table: Table[object], folder: Path, files: Mapping[str, str]) -> None:
+def write_tables(table: Table[object], folder: Path, files: Callable[[], Mapping[str, str]]) -> None:
     """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into its folder.
 
     ``stage.json``, written last, identifies the results that they hold, and their content; tables that are up to date
     and undamaged are left alone, but not those of records, of which nothing else is stored.
-    `files` are file names or addresses by the id of a source or clip.
+    `files` returns file names or addresses by the id of a source or clip.
     """
     tally = table.tally
     state: JsonObject = {
@@ -90,8 +91,8 @@ def write_tables(table: Table[object], folder: Path, files: Mapping[str, str]) -
     with_retry = pa.schema([*texts, pa.field("retry", pa.bool_())])
     for name, schema, rows in (
         ("kept", kept_schema, map(to_row, table)),
-        ("rejected", pa.schema(texts), _loss_rows(table, Rejected, files) if tally.rejected else ()),
-        ("failed", with_retry, _loss_rows(table, Failed, files) if tally.failed else ()),
+        ("rejected", pa.schema(texts), _loss_rows(table, Rejected, files()) if tally.rejected else ()),
+        ("failed", with_retry, _loss_rows(table, Failed, files()) if tally.failed else ()),
     ):
         temporary = folder / f"{name}.parquet.tmp"
         write_rows(temporary, schema, rows, _ROWS_PER_GROUP)
@@ -131,7 +132,6 @@ class Build:
         steps: number of stages and one for the packaging, where the builder knows it beforehand; 0 where not.
         audit: result of an audit of the splits as plain values, once there was one.
         languages: of the captions, ISO 639-1, where the recipe states none; empty where none is known.
-        files: id of a source or clip -> file name or address of the source, for tables of rejects.
         status: as ``build.json`` has it.
         allow_caption_loss: whether captions of the earlier dataset may be dropped.
         withdrawn: number of items that were left out of stages since they are withdrawn.
@@ -148,11 +148,19 @@ class Build:
     steps: int = 0
     audit: JsonObject | None = None
     languages: Sequence[str] = ()
-    files: dict[str, str] = field(default_factory=dict)
     status: str = ""
     allow_caption_loss: bool = False
     withdrawn: int = 0
     raised_version: str = ""
+    _files: dict[str, str] = field(default_factory=dict, init=False)
+    _unnoted: deque[Callable[[], object]] = field(default_factory=deque, init=False)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Id of a source or clip -> file name or address of the source, for tables of rejects."""
+        while self._unnoted:
+            self._unnoted.popleft()()
+        return self._files
 
     @functools.cached_property
     def corrections(self) -> Path | None:
@@ -219,12 +227,19 @@ class Build:
         items: Iterable[In],
         total: int | None = None,
         *,
+        of: Sequence[Table[Any]] = (),
         may_be_empty: bool = False,
     ) -> Table[Out]: ...
 
     @overload
     def stage(
-        self, stage: Stage[In, Out], items: Iterable[In], total: int | None = None, *, may_be_empty: bool = False
+        self,
+        stage: Stage[In, Out],
+        items: Iterable[In],
+        total: int | None = None,
+        *,
+        of: Sequence[Table[Any]] = (),
+        may_be_empty: bool = False,
     ) -> Table[Out]: ...
 
     @overload
@@ -236,11 +251,14 @@ class Build:
         items: Iterable[Any],
         total: int | None = None,
         *,
+        of: Sequence[Table[Any]] = (),
         may_be_empty: bool = False,
     ) -> Table[Out]:
         """Bring a stage up to date, and write its tables and ``build.json``.
 
-        Items are in an order that is the same at every run; their number is for the progress bar.
+        Items are in an order that is the same at every run; their number is for the progress bar. `of` are the tables
+        that they are made of, and of nothing else, where they are not one themselves: where the stage and these are as
+        before, so are its results, and no item is looked at.
 
         Raises:
             HaltError: when nothing is kept because of failures that say nothing about the items.
@@ -251,15 +269,18 @@ class Build:
         if isinstance(stage, RecordTable):
             table = self.engine.keep(stage, noted, label)
         else:
-            table = self.engine.run(stage, noted, total, label)
+            made_of = [items] if isinstance(items, Table) else of
+            # What was withdrawn is left out of the items.
+            table = self.engine.run(stage, noted, total, label, of=() if self.tombstones.rows else made_of)
+        if table.is_as_before:
+            self._unnoted.append(lambda: deque(noted, maxlen=0))
         if stage.output is Clip and not any(earlier.stage.output is Clip for earlier in self.tables):
-            self.files |= {
-                clip.video_id: self.files.get(clip.source_id, "") for clip in table if isinstance(clip, Clip)
-            }
+            self._unnoted.append(lambda: self._files.update(self._files_of_clips(table)))
         if self.engine.force:
             # Tables without it are written.
             (folder / "stage.json").unlink(missing_ok=True)
-        write_tables(table, folder, self.files)
+        if not table.is_as_before:
+            write_tables(table, folder, lambda: self.files)
         self.tables.append(table)
         self.tallies.append(table.tally)
         self.describe("running")
@@ -281,6 +302,9 @@ class Build:
             elif isinstance(item, Source):
                 self.files[item.source_id] = item.file if item.stored == "listed" else item.url or item.file
             yield item
+
+    def _files_of_clips(self, clips: Iterable[object]) -> dict[str, str]:
+        return {clip.video_id: self._files.get(clip.source_id, "") for clip in clips if isinstance(clip, Clip)}
 
     def describe(self, status: str) -> JsonObject:
         """Write ``build.json``, the machine-readable account of this build, and return it."""

@@ -5,18 +5,21 @@ The engine decides what is stale and keeps results in the order of their items; 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Generic, overload
 
 from vttdata.errors import HaltError
+from vttdata.ids import digest
 from vttdata.json_types import JsonObject
 from vttdata.pipeline.executors import Executor, Tag
-from vttdata.pipeline.journal import Journal
+from vttdata.pipeline.journal import Journal, write_json
 from vttdata.pipeline.progress import BuildProgress, Progress
 from vttdata.pipeline.stage import (
     AnyStage,
@@ -37,6 +40,8 @@ from vttdata.pipeline.stored_results import ItemResults, Part, PartStore, cut_in
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
 MAX_CRASHES_IN_A_ROW = 8
 CRASHES = frozenset({"crashed", "killed"})
+# What a stage's table was made of, beside it.
+_ORIGIN = "origin.json"
 # Failures that every run tries again, although the dataset is complete without their items.
 PASSING = frozenset({"not_yet"})
 # So many failures of unknown cause with the same words, hardly either.
@@ -120,8 +125,9 @@ class StageCounts:
 class Table(Generic[Out_co]):
     """Finished results of a stage, in the order of its items. Iterating it yields the kept records.
 
-    Every iteration reads the stored parts again, so a table of any size takes no memory; but records that are kept as
-    they are have no parts, and are in `records`.
+    Iterations read the stored parts, large ones again and again, so a table of any size takes little memory; but
+    records that are kept as they are have no parts, and are in `records`. A table `is_as_before` of which nothing was
+    looked at.
     """
 
     stage: AnyStage | RecordTable[Any]
@@ -129,6 +135,7 @@ class Table(Generic[Out_co]):
     store: PartStore[Out_co] | None = None
     keys: tuple[str, ...] = ()
     records: tuple[Out_co, ...] = ()
+    is_as_before: bool = False
 
     def __len__(self) -> int:
         return self.tally.kept
@@ -145,6 +152,13 @@ class Table(Generic[Out_co]):
             for outcome in result.outcomes:
                 if isinstance(outcome, Kept):
                     yield outcome.record
+
+
+def describe_origin(stage: AnyStage, of: Sequence[Table[Any]]) -> str:
+    """Return a digest of a stage and of the tables that its items are made of; empty where these have no parts."""
+    if not of or any(table.store is None for table in of):
+        return ""
+    return digest([stage.fingerprint(), *([table.stage.name, table.keys] for table in of)])
 
 
 @dataclass
@@ -186,26 +200,47 @@ class Engine:
 
     @overload
     def run(
-        self, stage: GatheringStage[In, Gathered, Out], items: Iterable[In], total: int | None = None, label: str = ""
+        self,
+        stage: GatheringStage[In, Gathered, Out],
+        items: Iterable[In],
+        total: int | None = None,
+        label: str = "",
+        of: Sequence[Table[Any]] = (),
     ) -> Table[Out]: ...
 
     @overload
     def run(
-        self, stage: Stage[In, Out], items: Iterable[In], total: int | None = None, label: str = ""
+        self,
+        stage: Stage[In, Out],
+        items: Iterable[In],
+        total: int | None = None,
+        label: str = "",
+        of: Sequence[Table[Any]] = (),
     ) -> Table[Out]: ...
 
     def run(
-        self, stage: Stage[Any, Out], items: Iterable[object], total: int | None = None, label: str = ""
+        self,
+        stage: Stage[Any, Out],
+        items: Iterable[object],
+        total: int | None = None,
+        label: str = "",
+        of: Sequence[Table[Any]] = (),
     ) -> Table[Out]:
         """Bring one stage up to date.
 
-        Items are in an order that is the same at every run; their number and the label are for the progress bar.
+        Items are in an order that is the same at every run; their number and the label are for the progress bar. `of`
+        are the tables that they are made of, and of nothing else, or none.
 
         Raises:
             HaltError: when the build cannot go on; finished parts stay.
         """
         store: PartStore[Out] = PartStore(self.folder / stage.name / "parts", stage)
         self.journal.note("stage", name=stage.name)
+        origin = describe_origin(stage, of)
+        before = self._find_before(stage, store, origin)
+        if before is not None:
+            self.journal.note("stage done", **before.tally.as_json())
+            return before
         shown_total = None if isinstance(stage, GatheringStage) else total
         with ItemResults(store) as stored, self.progress(label or stage.name, shown_total) as progress:
             run = StageRun(stage, store, stored, self)
@@ -219,7 +254,23 @@ class Engine:
         tally = run.tally
         tally.parts = len(run.keys)
         self.journal.note("stage done", **tally.as_json())
+        if origin:
+            write_json(self.folder / stage.name / _ORIGIN, {"of": origin, "keys": run.keys, "tally": tally.as_json()})
         return Table(stage, tally, store, tuple(run.keys))
+
+    def _find_before(self, stage: Stage[Any, Out], store: PartStore[Out], origin: str) -> Table[Out] | None:
+        """Return the table that a stage made of the same tables, if none of its results has to be looked at."""
+        is_safe = self.undisturbed and (stage.files_in_build or type(stage).intact is Stage.intact)
+        if not origin or not is_safe or self.force:
+            return None
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            before = json.loads((self.folder / stage.name / _ORIGIN).read_bytes())
+            tally = StageCounts.from_json(before["tally"])
+            # A failure may pass.
+            if before["of"] == origin and not tally.failed:
+                tally.reused = tally.parts
+                return Table(stage, tally, store, tuple(before["keys"]), is_as_before=True)
+        return None
 
     def process(self, stage: Stage[In, Out], tasks: Iterable[tuple[Tag, In]]) -> Iterator[tuple[Tag, ItemResult[Out]]]:
         """Process tagged items, and yield their results in any order."""

@@ -61,6 +61,9 @@ _FILE_SIZE_LIMIT = 2**44
 
 T = TypeVar("T")
 
+# Of the parts of a stage that are held in memory.
+_BYTES_HELD = 2**22
+
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[In]):
@@ -140,6 +143,9 @@ class PartStore(Generic[Out_co]):
 
     def __init__(self, folder: Path, stage: AnyStage) -> None:
         self.folder = folder
+        # Results of small parts that were read, as far as all of them are this large: most are read several times.
+        self._read: dict[str, list[ItemResult[Out_co]]] = {}
+        self._room = _BYTES_HELD
         self._records: pydantic.TypeAdapter[Out_co] = _type_adapter(stage.output)
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -171,11 +177,18 @@ class PartStore(Generic[Out_co]):
         Raises:
             ValueError: when the file is damaged.
         """
+        if key in self._read:
+            yield from self._read[key]
+            return
         with self.path(key).open(encoding="utf-8") as stream:
-            for line in stream:
-                if line.startswith(_CHECKSUM):
-                    return
-                yield self.decode(line)
+            size = os.fstat(stream.fileno()).st_size
+            results = (self.decode(line) for line in stream if not line.startswith(_CHECKSUM))
+            if size > self._room:
+                yield from results
+                return
+            self._room -= size
+            self._read[key] = [*results]
+        yield from self._read[key]
 
     def check(self, key: str) -> list[str]:
         """Compare a finished part with its checksum, and return the keys of its results.
