@@ -24,9 +24,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
 from vttdata.errors import VttdataError, halt_on_disk_errors
 from vttdata.files.addresses import hide_secrets, without_secrets
 from vttdata.files.file_lock import wait_for_lock
@@ -192,6 +189,8 @@ class DownloadStore:
         if missing:
             # Every build knows this class, and few of them download.
             import requests
+            from rich.console import Console
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
             columns = (
                 TextColumn("{task.description}", markup=False),

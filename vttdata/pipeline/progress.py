@@ -10,17 +10,15 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable
 from types import TracebackType
-from typing import Self
-
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
-from rich.progress import Progress as Bars
-from rich.table import Column
-from rich.text import Text
+from typing import TYPE_CHECKING, Self
 
 from vttdata.files.table_formats import visible
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from vttdata.pipeline.progress_bars import LiveBars
 
 _LINE_EVERY_SECONDS = 10.0
 
@@ -37,7 +35,7 @@ class BuildProgress:
         self._started = started
         # Unlike `Console.is_terminal`, which variables such as FORCE_COLOR set for a file too.
         self._is_live = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") and not quiet
-        self._bars: _LiveBars | None = None
+        self._bars: LiveBars | None = None
 
     @property
     def time_text(self) -> str:
@@ -50,7 +48,9 @@ class BuildProgress:
             return None
         if self._bars is None:
             # Bars that are started again would erase what was printed since they stopped.
-            self._bars = _LiveBars(self)
+            from vttdata.pipeline.progress_bars import LiveBars
+
+            self._bars = LiveBars(self)
             self._bars.start()
         return self._bars.add_task(visible(label), total=total or None)
 
@@ -123,52 +123,3 @@ def clock_text(seconds: float) -> str:
     minutes, second = divmod(int(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute:02}:{second:02}"
-
-
-class _Counts(ProgressColumn):
-    """Items so far and in all, how many a second, and the time that is left."""
-
-    def render(self, task: Task) -> Text:
-        parts = [f"{task.completed:,.0f} of {task.total:,.0f}" if task.total else f"{task.completed:,.0f}"]
-        speed = task.finished_speed or task.speed
-        if speed:
-            parts.append(f"{speed:,.1f}/s" if speed >= 1 else f"{60 * speed:,.1f}/min")
-        if task.time_remaining is not None and not task.finished:
-            parts.append(f"{clock_text(task.time_remaining)} left")
-        return Text(", ".join(parts) if task.total or task.completed else clock_text(task.elapsed or 0))
-
-
-class _Console(Console):
-    """Console that leaves the cursor visible, also in the terminal of a build that was killed."""
-
-    def show_cursor(self, show: bool = True) -> bool:
-        del show
-        return False
-
-
-class _LiveBars(Bars):
-    """Bars of the running steps, and below them the time and the losses of the build."""
-
-    def __init__(self, build: BuildProgress) -> None:
-        self._build = build
-        super().__init__(
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
-            BarColumn(bar_width=24),
-            _Counts(table_column=Column(no_wrap=True)),
-            console=_Console(file=sys.stderr, highlight=False, markup=False, emoji=False),
-            refresh_per_second=5,
-            transient=True,
-            # Standard output may be a file; its lines come between steps.
-            redirect_stdout=False,
-        )
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        """Yield the table of bars and the line of the build."""
-        yield self.make_tasks_table(self.tasks)
-        parts = [Text(self._build.time_text, "dim")] if self._build.time_text else []
-        if self._build.rejected:
-            parts.append(Text(f"{self._build.rejected:,} rejected", "yellow"))
-        if self._build.failed:
-            parts.append(Text(f"{self._build.failed:,} failed", "red"))
-        yield Text("  ") + Text(", ").join(parts)
