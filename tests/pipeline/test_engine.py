@@ -303,14 +303,14 @@ def test_damaged_part_is_processed_again(run: Run, marks: Path, tmp_path: Path, 
 def test_tables_hold_the_latest_results(run: Run, marks: Path, tmp_path: Path) -> None:
     folder = tmp_path / "stages" / "double"
     items = numbers("a", "later-1", "odd-1")
-    write_tables(run(Double(marks), items), folder, {"odd-1": "odd.mp4"})
+    write_tables(run(Double(marks), items), folder, lambda: {"odd-1": "odd.mp4"})
     assert pd.read_parquet(folder / "kept.parquet").source_id.tolist() == ["a"]
     assert pd.read_parquet(folder / "rejected.parquet").to_dict("records") == [
         {"source_id": "odd-1", "file": "odd.mp4", "reason": "odd", "detail": "2 is odd"}
     ]
     assert pd.read_parquet(folder / "failed.parquet").reason.tolist() == ["network"]
     (marks / "ready").touch()
-    write_tables(run(Double(marks), items, retry_failed=True), folder, {})
+    write_tables(run(Double(marks), items, retry_failed=True), folder, dict)
     assert pd.read_parquet(folder / "kept.parquet").source_id.tolist() == ["a", "later-1"]
     assert pd.read_parquet(folder / "failed.parquet").empty
 

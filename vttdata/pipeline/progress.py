@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -50,7 +51,7 @@ class BuildProgress:
             # Bars that are started again would erase what was printed since they stopped.
             from vttdata.pipeline.progress_bars import LiveBars
 
-            self._bars = LiveBars(self)
+            self._bars = LiveBars(self._state, clock_text)
             self._bars.start()
         return self._bars.add_task(visible(label), total=total or None)
 
@@ -60,6 +61,14 @@ class BuildProgress:
         self.failed += failed
         if self._bars is not None and step is not None:
             self._bars.advance(step)
+
+    def _state(self) -> Iterator[tuple[str, str]]:
+        if self.time_text:
+            yield self.time_text, "dim"
+        if self.rejected:
+            yield f"{self.rejected:,} rejected", "yellow"
+        if self.failed:
+            yield f"{self.failed:,} failed", "red"
 
     def stop(self, step: TaskID | None) -> None:
         """Take the bar of a step away, and with the last one everything that was shown."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from vttdata.pipeline.progress import BuildProgress, clock_text
-
 
 class _Counts(ProgressColumn):
-    """Items so far and in all, how many a second, and the time that is left."""
+    """Items so far and in all, how many a second, and the time that is left, which `clock_text` formats."""
+
+    def __init__(self, clock_text: Callable[[float], str]) -> None:
+        self._clock_text = clock_text
+        super().__init__(table_column=Column(no_wrap=True))
 
     def render(self, task: Task) -> Text:
         parts = [f"{task.completed:,.0f} of {task.total:,.0f}" if task.total else f"{task.completed:,.0f}"]
@@ -22,8 +24,8 @@ class _Counts(ProgressColumn):
         if speed:
             parts.append(f"{speed:,.1f}/s" if speed >= 1 else f"{60 * speed:,.1f}/min")
         if task.time_remaining is not None and not task.finished:
-            parts.append(f"{clock_text(task.time_remaining)} left")
-        return Text(", ".join(parts) if task.total or task.completed else clock_text(task.elapsed or 0))
+            parts.append(f"{self._clock_text(task.time_remaining)} left")
+        return Text(", ".join(parts) if task.total or task.completed else self._clock_text(task.elapsed or 0))
 
 
 class _Console(Console):
@@ -35,15 +37,15 @@ class _Console(Console):
 
 
 class LiveBars(Progress):
-    """Bars of the running steps, and below them the time and the losses of the build."""
+    """Bars of the running steps, and below them the state of the build: texts, each with rich's name of its style."""
 
-    def __init__(self, build: BuildProgress) -> None:
-        self._build = build
+    def __init__(self, state: Callable[[], Iterable[tuple[str, str]]], clock_text: Callable[[float], str]) -> None:
+        self._state = state
         super().__init__(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
             BarColumn(bar_width=24),
-            _Counts(table_column=Column(no_wrap=True)),
+            _Counts(clock_text),
             console=_Console(file=sys.stderr, highlight=False, markup=False, emoji=False),
             refresh_per_second=5,
             transient=True,
@@ -54,9 +56,4 @@ class LiveBars(Progress):
     def get_renderables(self) -> Iterable[RenderableType]:
         """Yield the table of bars and the line of the build."""
         yield self.make_tasks_table(self.tasks)
-        parts = [Text(self._build.time_text, "dim")] if self._build.time_text else []
-        if self._build.rejected:
-            parts.append(Text(f"{self._build.rejected:,} rejected", "yellow"))
-        if self._build.failed:
-            parts.append(Text(f"{self._build.failed:,} failed", "red"))
-        yield Text("  ") + Text(", ").join(parts)
+        yield Text("  ") + Text(", ").join(Text(text, style) for text, style in self._state())

@@ -159,6 +159,7 @@ class PartStore(Generic[Out_co]):
 
     def write(self, key: str, lines: Iterable[str]) -> None:
         """Store the results of a part, encoded; a crash at any moment leaves all of them or none."""
+        self._read.pop(key, None)
         temporary = self.folder / f"{key}.tmp"
         with temporary.open("w", encoding="utf-8", newline="\n") as stream:
             checksum = hashlib.sha256()
