@@ -87,7 +87,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 @option(
     "--train-split NAME",
     "What the system was trained on: a split, another benchmark or dataset, or a file of ids or URLs; may be repeated. "
-    "Scores are given apart for items that share a source, time or pictures with it.",
+    "Scores are given apart for leaked items, which share a source, time or pictures with it, and clean ones.",
     multiple=True,
 )
 @option(
