@@ -334,7 +334,7 @@ def _read_rows(path: Path, columns: NamedColumns) -> Iterator[tuple[str, Row, tu
             value = read_strict_json(path)
     ids = {*_IDS, *_VIDEOS}
     unfolded = unfold_table(value, (*ids, *columns.mapping.values())) if isinstance(value, dict) else None
-    is_table = bool(unfolded) and not ids.isdisjoint(columns.rename((unfolded or [{}])[0]))
+    is_table = bool(unfolded) and not ids.isdisjoint(columns.name_cells((unfolded or [{}])[0]))
     if not is_table and (isinstance(value, dict) or _is_nested(value, columns)):
         rows = list(_walk(value, (), columns))
         # Beside the answers of a model, some files repeat the questions, with what is right, and facts of the videos.
@@ -342,7 +342,7 @@ def _read_rows(path: Path, columns: NamedColumns) -> Iterator[tuple[str, Row, tu
         yield from ((f"{path}: {'/'.join(keys)}", cells, keys) for keys, cells in predicted or rows)
         return
     for line, row in read_table(path):
-        yield f"{path}:{line}", columns.rename(row), ()
+        yield f"{path}:{line}", columns.name_cells(row), ()
 
 
 def _is_nested(value: object, columns: NamedColumns) -> bool:
@@ -351,7 +351,9 @@ def _is_nested(value: object, columns: NamedColumns) -> bool:
         isinstance(value, list)
         and bool(value)
         and all(isinstance(entry, dict) and any(isinstance(inner, dict) for inner in entry.values()) for entry in value)
-        and not any(_has_answer(cells := columns.rename(entry)) or not cells.keys().isdisjoint(_IDS) for entry in value)
+        and not any(
+            _has_answer(cells := columns.name_cells(entry)) or not cells.keys().isdisjoint(_IDS) for entry in value
+        )
     )
 
 
@@ -361,7 +363,7 @@ def _has_answer(cells: Row) -> bool:
 
 def _walk(value: object, keys: tuple[str, ...], columns: NamedColumns) -> Iterator[tuple[tuple[str, ...], Row]]:
     """Yield the keys and the cells of rows of nested JSON: objects that have an answer, and values that are one."""
-    if isinstance(value, dict) and _has_answer(cells := columns.rename(value)):
+    if isinstance(value, dict) and _has_answer(cells := columns.name_cells(value)):
         yield keys, cells
     elif isinstance(value, dict):
         for key, inner in value.items():

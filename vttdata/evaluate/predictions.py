@@ -109,7 +109,7 @@ class NamedColumns(NamedTuple):
         mapping = {name: column for name, column in self.mapping.items() if name in columns.names}
         return dataclasses.replace(columns, mapping=mapping, any_table=self.any_table)
 
-    def rename(self, cells: Row) -> Row:
+    def name_cells(self, cells: Row) -> Row:
         """Return cells under folded names, those of named columns under theirs."""
         folded = {fold_name(name): cell for name, cell in cells.items()}
         found = {name: column for name, column in self._folded().items() if column in folded}
