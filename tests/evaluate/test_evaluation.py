@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import json
+import pydoc
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,10 @@ def test_training_of_a_benchmark_is_known_by_its_name(
 
 def test_package_is_the_function(dataset: Path, predictions: Write) -> None:
     assert vttdata.evaluate(dataset, predictions(), **QUICK).items.scored == 6
+    # It is a package that is called, and shells show the function.
+    package = sys.modules["vttdata.evaluate"]
+    assert inspect.signature(package) == inspect.signature(evaluate)
+    assert "evaluate(dataset: " in pydoc.render_doc(package, renderer=pydoc.plaintext)
 
 
 def test_signature_names_items_and_metrics(dataset: Path, predictions: Write) -> None:
