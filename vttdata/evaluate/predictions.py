@@ -112,7 +112,7 @@ class NamedColumns(NamedTuple):
     def name_cells(self, cells: Row) -> Row:
         """Return cells under folded names, those of named columns under theirs."""
         folded = {fold_name(name): cell for name, cell in cells.items()}
-        found = {name: column for name, column in self._folded().items() if column in folded}
+        found = {name: fold_name(column) for name, column in self.mapping.items() if fold_name(column) in folded}
         left = {*found.values(), *(found if self.any_table else self.mapping)}
         return {name: cell for name, cell in folded.items() if name not in left} | {
             name: folded[column] for name, column in found.items()
@@ -137,9 +137,6 @@ class NamedColumns(NamedTuple):
         """
         if self.mapping and not self.any_table:
             raise VttdataError(f"{path}: is no table whose columns have other names; leave out --columns.")
-
-    def _folded(self) -> dict[str, str]:
-        return {name: fold_name(column) for name, column in self.mapping.items()}
 
 
 USUAL = NamedColumns()

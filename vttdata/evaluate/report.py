@@ -247,12 +247,11 @@ class Evaluation(Result):
             )
         for kind, groups in self.groups.items():
             # More columns than these are read in the JSON.
-            shown = [
-                name
-                for name in next(iter(groups.values()))
-                if name not in ("chance", "accuracy-understood")
-                and any(math.isfinite(scores[name].score) for scores in groups.values())
-            ][:6]
+            names = next(iter(groups.values()))
+            known = [name for name in names if any(math.isfinite(scores[name].score) for scores in groups.values())]
+            shown = [name for name in known if name not in ("chance", "accuracy-understood")][:6] or known
+            if not shown:
+                continue
             rows = [
                 [group, scores[shown[0]].items, *(scores[name] for name in shown)] for group, scores in groups.items()
             ]
@@ -266,7 +265,9 @@ class Evaluation(Result):
         known = {
             name: field
             for name, field in tests.items()
-            if any(math.isfinite(getattr(one, field) or math.nan) for one in self.against.values())
+            if any(
+                math.isfinite(math.nan if (p := getattr(one, field)) is None else p) for one in self.against.values()
+            )
         }
         nan = math.nan
         rows = []
