@@ -265,14 +265,12 @@ class Evaluation(Result):
         known = {
             name: field
             for name, field in tests.items()
-            if any(
-                math.isfinite(math.nan if (p := getattr(one, field)) is None else p) for one in self.against.values()
-            )
+            if any((p := getattr(one, field)) is not None and math.isfinite(p) for one in self.against.values())
         }
-        nan = math.nan
         rows = []
         for name, one in self.against.items():
-            scores = (Interval(score, nan, nan) for score in (self.scores[name].all.score, one.other or 0.0))
+            other = math.nan if one.other is None else one.other
+            scores = (Interval(score, math.nan, math.nan) for score in (self.scores[name].all.score, other))
             difference = Interval(one.difference, one.low, one.high)
             rows.append([name, *scores, difference, *(getattr(one, field) for field in known.values())])
         table = ResultTable(_columns("metric", "this", self.other, "difference", *known), rows) if rows else None
