@@ -6,6 +6,7 @@ no cookies, so that no other site can act for them. Nothing is read from outside
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -30,7 +31,7 @@ from vttdata.people.connections import Connection, OncePerMinute
 from vttdata.people.results import result_files
 from vttdata.people.service import RequestError, Service, lock_campaign
 from vttdata.people.store import SaveError, Store
-from vttdata.people.task import Observed, script_of
+from vttdata.people.task import Observed, Row, script_of
 
 MAX_BODY = 64 * 1024
 """Bytes of the longest request."""
@@ -54,11 +55,42 @@ _POLICY = (
 )
 
 
+class _Answers:
+    """Answers on their way to the disk: those that arrive while others are written share the next commit."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.waiting: list[tuple[tuple[Any, ...], asyncio.Future[Row]]] = []
+        self.writing: asyncio.Task[None] | None = None
+
+    async def save(self, *fields: Any) -> Row:
+        """Return what `Service.answer` returns, once the answer is on the disk."""
+        outcome: asyncio.Future[Row] = asyncio.get_running_loop().create_future()
+        self.waiting.append((fields, outcome))
+        if self.writing is None or self.writing.done():
+            self.writing = asyncio.create_task(self._write())
+        return await outcome
+
+    async def _write(self) -> None:
+        while self.waiting:
+            group, self.waiting = self.waiting, []
+            outcomes: list[Row | Exception]
+            try:
+                outcomes = await run_in_threadpool(self.service.answer_together, [fields for fields, _ in group])
+            except Exception as error:
+                outcomes = [error] * len(group)
+            for (_, future), outcome in zip(group, outcomes, strict=True):
+                if isinstance(outcome, Exception):
+                    future.set_exception(outcome)
+                else:
+                    future.set_result(outcome)
+
+
 class _Site:
     """Answers to the requests of a campaign's pages."""
 
     def __init__(self, campaign: Campaign, service: Service) -> None:
-        self.campaign, self.service = campaign, service
+        self.campaign, self.service, self.answers = campaign, service, _Answers(service)
         site = files("vttdata.people").joinpath("site")
         self.pages = {path.name: path.read_bytes() for path in site.iterdir() if Path(path.name).suffix in _TYPES}
         self.pages["task.js"] = script_of(campaign.task_name).read_bytes()
@@ -80,8 +112,8 @@ class _Site:
         return self.page(name)
 
     async def worker(self, request: Request) -> str:
-        name: str = await run_in_threadpool(self.service.worker_of, request.path_params["token"])
-        return name
+        token = request.path_params["token"]
+        return self.service.known_tokens.get(token) or await run_in_threadpool(self.service.worker_of, token)
 
     async def start(self, request: Request) -> Response:
         await self.worker(request)
@@ -121,7 +153,7 @@ class _Site:
         spent = float(min(max(seconds, 0), 10**6))
         fields = (answer_id, unit, item, body.get("answer"), problem, spent, _observed(body.get("observed")))
         # The page knows by its own id that nobody else answered in our place.
-        return JSONResponse(await run_in_threadpool(self.service.answer, worker, *fields) | {"id": answer_id})
+        return JSONResponse(await self.answers.save(worker, *fields) | {"id": answer_id})
 
     async def video(self, request: Request) -> Response:
         names = [*self.campaign.video_numbers(await self.worker(request))]

@@ -24,7 +24,7 @@ from vttdata.files.results import ResultColumn, ResultTable, Section
 from vttdata.ids import digest
 from vttdata.people.campaign import MOST_CONTROL_EVERY, Campaign
 from vttdata.people.scoring.quality import Agreement, agreement, worker_quality
-from vttdata.people.store import DuplicateError, Reservation, Store, StoredAnswer, WorkerState, answered
+from vttdata.people.store import DuplicateError, Reservation, SaveError, Store, StoredAnswer, WorkerState, answered
 from vttdata.people.task import AnswerError, Earlier, Observed, Row, Unit
 
 
@@ -219,15 +219,37 @@ class Service:
 
     def __init__(self, campaign: Campaign, store: Store, *, wall: Any = time.time, clock: Any = time.monotonic) -> None:
         self.campaign, self.store, self.wall, self.clock = campaign, store, wall, clock
-        self._lock = threading.Lock()
-        settings = campaign.settings
+        self._lock = threading.RLock()
+        self._workers: dict[str, WorkerState] = {}
+        self.known_tokens: dict[str, str] = {}
+        self._version = (-1, 0)
+        self._report: tuple[int, float, Row] | None = None
+        self._load_workers()
+        self._is_behind = False
+        self._load_answers()
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold what is in memory, which after a failure to write may hold what is not in the database."""
+        with self._lock:
+            if self._is_behind:
+                self._load_answers()
+            try:
+                yield
+            except SaveError:
+                self._is_behind = True
+                raise
+
+    def _load_answers(self) -> None:
+        """Read what was answered, and what waits for whom."""
+        campaign, store, settings = self.campaign, self.store, self.campaign.settings
         # Others have answers that count.
         asked = {unit.unit: unit for unit in campaign.units.values() if unit.asked}
         self._queue = UnitQueue(
             asked.values(),
             settings.judgments,
             settings.control_every or MOST_CONTROL_EVERY,
-            clock,
+            self.clock,
             campaign.token("order"),
             qualifying=campaign.task.qualifying(),
             enough_controls=(campaign.task.enough_controls() if any(unit.is_control for unit in asked.values()) else 0),
@@ -240,23 +262,19 @@ class Service:
         # Units that a worker was ever shown.
         self._assigned: set[tuple[str, str]] = {(worker, unit) for unit, worker in store.assignments()}
         self._ids: dict[str, tuple[str, str, str]] = {}
-        self._workers: dict[str, WorkerState] = {}
-        self._tokens: dict[str, str] = {}
-        self._version = (-1, 0)
-        self._report: tuple[int, float, Row] | None = None
-        self._load_workers()
         for answer_id, worker, unit, item, is_problem in store.answer_keys():
             if unit in asked:
                 self._note(answer_id, worker, unit, item, is_problem=is_problem)
         for unit, item in campaign.items:
             for stored in store.answers(unit=unit, item=item) if campaign.units[unit].qualifies else ():
                 self._wrong[stored.worker] += self._is_wrong(stored.worker, unit, item, stored.answer)
-        now = wall()
+        now = self.wall()
         for unit, worker, expires in store.reservations():
             # A clock that was set back or forward makes no reservation longer than it was.
             left = min(max(expires - now, 0.0), settings.reservation_seconds)
             if unit in asked and unit not in self._queue.seen.get(worker, ()):
                 self._queue.reserve(worker, unit, left)
+        self._is_behind = False
 
     def _load_workers(self) -> None:
         """Read the workers again if another process has added some."""
@@ -268,7 +286,7 @@ class Service:
 
     def _remember(self, state: WorkerState) -> None:
         if state.worker not in self._workers:
-            self._tokens[self.campaign.worker_token(state.worker)] = state.worker
+            self.known_tokens[self.campaign.worker_token(state.worker)] = state.worker
         self._workers[state.worker] = state
 
     def _note(self, answer_id: str, worker: str, unit: str, item: str, *, is_problem: bool) -> None:
@@ -288,14 +306,14 @@ class Service:
         Raises:
             RequestError: 404 when there is none.
         """
-        with self._lock:
-            if token not in self._tokens:
+        with self._held():
+            if token not in self.known_tokens:
                 self._load_workers()
-            if token not in self._tokens:
+            if token not in self.known_tokens:
                 raise RequestError(
                     404, "This link is not one of this task. Ask the person who sent it for a new one.", "link"
                 )
-            return self._tokens[token]
+            return self.known_tokens[token]
 
     def is_requester(self, token: str) -> bool:
         """Return whether a token is that of the requester's page."""
@@ -319,7 +337,7 @@ class Service:
             raise RequestError(400, "The link does not say who you are. Open the task from the platform again.")
         known = ("assignmentId", "hitId", "turkSubmitTo", "STUDY_ID", "SESSION_ID")
         platform = {name: query[name][:500] for name in known if query.get(name)}
-        with self._lock:
+        with self._held():
             self.store.add_worker(names[0], platform)
             state = self._workers.get(names[0], WorkerState(names[0], None, False, 0, {}))
             self._remember(state._replace(platform=platform or state.platform))
@@ -328,7 +346,7 @@ class Service:
 
     def state(self, worker: str) -> Row:
         """Return what the worker's page shows now."""
-        with self._lock:
+        with self._held():
             return self._state(worker)
 
     def _state(self, worker: str) -> Row:
@@ -403,7 +421,7 @@ class Service:
 
     def agree(self, worker: str) -> Row:
         """Note that a worker agreed to the consent."""
-        with self._lock:
+        with self._held():
             if self._workers[worker].agreed is None:
                 self._change(worker, agreed=self.wall())
             return self._state(worker)
@@ -417,7 +435,7 @@ class Service:
         questions = self.campaign.task.quiz()
         if not isinstance(choices, list) or len(choices) != len(questions):
             raise RequestError(422, "Please answer every question.", "correction")
-        with self._lock:
+        with self._held():
             known = self._workers[worker]
             if known.agreed is None or known.qualified or known.attempts >= MAX_ATTEMPTS:
                 return self._state(worker)
@@ -439,7 +457,7 @@ class Service:
 
     def check(self, worker: str, unit: str, item: str, answer: Any) -> str | None:
         """Return what is wrong with an answer that is being written, None when it would be taken."""
-        with self._lock:
+        with self._held():
             try:
                 self._checked(worker, unit, item, answer)
             except AnswerError as error:
@@ -487,7 +505,7 @@ class Service:
             RequestError: when it is refused; 422 when the worker can correct it.
             SaveError: when it cannot be written, such as on a full disk.
         """
-        with self._lock:
+        with self._held():
             if self._ids.get(answer_id) == (worker, unit, item):
                 return self._state(worker) | {"saved": "before"}
             known = self._partial.get((worker, unit), set())
@@ -524,14 +542,31 @@ class Service:
                 self._queue.reserve(worker, following, self.campaign.settings.reservation_seconds)
             return self._state(worker) | {"saved": "now"}
 
+    def answer_together(self, sent: Iterable[tuple[Any, ...]]) -> list[Row | Exception]:
+        """Save answers, of each the arguments of `answer`, by one commit; return what `answer` returns or raises.
+
+        Raises:
+            SaveError: when they cannot be written; none of them is saved.
+        """
+        with self._held(), self.store.transaction():
+            return [self._outcome(fields) for fields in sent]
+
+    def _outcome(self, fields: tuple[Any, ...]) -> Row | Exception:
+        try:
+            return self.answer(*fields)
+        except SaveError:
+            raise
+        except Exception as error:
+            return error
+
     def report(self) -> Row:
         """Return what the requester's page shows: progress, workers, agreement."""
-        with self._lock:
+        with self._held():
             number, then = len(self._ids), self.clock()
             if self._report and (self._report[0] == number or then - self._report[1] < _REPORT_SECONDS):
                 return self._report[2]
         report = make_report(self.campaign, self.store)
-        with self._lock:
+        with self._held():
             self._report = (number, then, report)
         return report
 

@@ -59,6 +59,7 @@ CREATE TABLE IF NOT EXISTS answers (
 );
 CREATE INDEX IF NOT EXISTS ix_answers_worker ON answers (worker);
 CREATE INDEX IF NOT EXISTS answers_of_item ON answers (unit, item);
+CREATE INDEX IF NOT EXISTS held_reservations ON reservations (worker) WHERE expires > 0;
 """
 
 _Record = TypeVar("_Record")
@@ -118,7 +119,7 @@ class Store:
 
     def __init__(self, campaign: Campaign, *, reading: bool = False) -> None:
         self._path = path = campaign.folder / DATABASE
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._added = 0
         try:
             if reading and not os.access(campaign.folder, os.W_OK):
@@ -156,12 +157,23 @@ class Store:
             self.connection = copy
 
     @contextlib.contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction, which is committed at the end and undone by an error."""
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction, which is committed at the end and undone by an error; one within another is part of it.
+
+        Raises:
+            DuplicateError: when there is such a row already.
+            SaveError: when it cannot be written; nothing is changed.
+        """
         try:
-            with self._lock, self.connection as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
+            with self._lock:
+                if self.connection.in_transaction:
+                    yield self.connection
+                    return
+                with self.connection as connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    yield connection
+                    # An error of the disk may have undone it, which alone this statement would notice.
+                    connection.execute("COMMIT")
         except sqlite3.IntegrityError as error:
             raise DuplicateError from error
         except sqlite3.Error as error:
@@ -193,7 +205,7 @@ class Store:
 
     def add_worker(self, worker: str, platform: dict[str, str] | None = None) -> None:
         """Add a worker who is not there yet; the platform's parameters of one who is are replaced."""
-        with self._write() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "INSERT INTO workers (worker, qualified, attempts, platform) VALUES (?, 0, 0, ?) "
                 "ON CONFLICT (worker) DO UPDATE SET platform = excluded.platform WHERE excluded.platform <> '{}'",
@@ -203,7 +215,7 @@ class Store:
 
     def update_worker(self, state: WorkerState) -> None:
         """Write the consent, qualification and attempts of a worker who is there."""
-        with self._write() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "UPDATE workers SET agreed = ?, qualified = ?, attempts = ? WHERE worker = ?",
                 (state.agreed, state.qualified, state.attempts, state.worker),
@@ -216,7 +228,7 @@ class Store:
             SaveError: when nothing could be deleted.
             VttdataError: when the rows are deleted, but could not be removed from the file's free pages and journal.
         """
-        with self._write() as connection:
+        with self.transaction() as connection:
             answers = connection.execute("DELETE FROM answers WHERE worker = ?", (worker,)).rowcount
             connection.execute("DELETE FROM reservations WHERE worker = ?", (worker,))
             workers = connection.execute("DELETE FROM workers WHERE worker = ?", (worker,)).rowcount
@@ -242,7 +254,7 @@ class Store:
 
     def reserve(self, reservation: Reservation) -> None:
         """Write a reservation in the place of the worker's earlier ones."""
-        with self._write() as connection:
+        with self.transaction() as connection:
             _replace_reservation(connection, reservation.worker, reservation)
 
     def save(self, answer: StoredAnswer, reservation: Reservation | None) -> None:
@@ -255,7 +267,7 @@ class Store:
         observed = None if answer.observed is None else json.dumps(answer.observed._asdict())
         content = None if answer.answer is None else json.dumps(answer.answer)
         values = answer._asdict() | {"answer": content, "observed": observed}
-        with self._write() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "INSERT INTO answers (answer_id, worker, unit, item, answer, problem, seconds, saved, observed) "
                 "VALUES (:answer_id, :worker, :unit, :item, :answer, :problem, :seconds, :saved, :observed)",
@@ -298,7 +310,7 @@ def _as_stored_answer(*row: Any) -> StoredAnswer:
 
 
 def _replace_reservation(connection: sqlite3.Connection, worker: str, reservation: Reservation | None) -> None:
-    connection.execute("UPDATE reservations SET expires = 0 WHERE worker = ?", (worker,))
+    connection.execute("UPDATE reservations SET expires = 0 WHERE worker = ? AND expires > 0", (worker,))
     if reservation is not None:
         connection.execute(
             "INSERT INTO reservations (unit, worker, expires) VALUES (?, ?, ?) "
