@@ -90,7 +90,7 @@ def test_threads_share_a_store(campaign: Campaign) -> None:
         try:
             for number in range(worker * 100, worker * 100 + 20):
                 store.save(an_answer(number, f"w{worker}"), Reservation(f"u{number}", f"w{worker}", 9e9))
-                assert store.answers(worker=f"w{worker}")[-1] == an_answer(number, f"w{worker}")
+                assert an_answer(number, f"w{worker}") in store.answers()
         except Exception as error:
             errors.append(error)
 

@@ -41,11 +41,11 @@ _MAX_ID = 64
 _MAX_PROBLEM = 500
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _HEADERS = {
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-    "X-Robots-Tag": "noindex",
-    "Cross-Origin-Resource-Policy": "same-origin",
+    b"referrer-policy": b"no-referrer",
+    b"x-content-type-options": b"nosniff",
+    b"cache-control": b"no-store",
+    b"x-robots-tag": b"noindex",
+    b"cross-origin-resource-policy": b"same-origin",
 }
 # Mechanical Turk shows the page in a frame and takes its answers from a form.
 _POLICY = (
@@ -60,16 +60,19 @@ class _Answers:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.waiting: list[tuple[tuple[Any, ...], asyncio.Future[Row]]] = []
+        self.waiting: list[tuple[tuple[Any, ...], asyncio.Future[Row | Exception]]] = []
         self.writing: asyncio.Task[None] | None = None
 
     async def save(self, *fields: Any) -> Row:
         """Return what `Service.answer` returns, once the answer is on the disk."""
-        outcome: asyncio.Future[Row] = asyncio.get_running_loop().create_future()
-        self.waiting.append((fields, outcome))
+        future: asyncio.Future[Row | Exception] = asyncio.get_running_loop().create_future()
+        self.waiting.append((fields, future))
         if self.writing is None or self.writing.done():
             self.writing = asyncio.create_task(self._write())
-        return await outcome
+        outcome = await future
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     async def _write(self) -> None:
         while self.waiting:
@@ -80,9 +83,7 @@ class _Answers:
             except Exception as error:
                 outcomes = [error] * len(group)
             for (_, future), outcome in zip(group, outcomes, strict=True):
-                if isinstance(outcome, Exception):
-                    future.set_exception(outcome)
-                else:
+                if not future.cancelled():
                     future.set_result(outcome)
 
 
@@ -220,8 +221,8 @@ class _Headers:
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
-                added = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
+                added = (pair for pair in _HEADERS.items() if pair[0] not in present)
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

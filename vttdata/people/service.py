@@ -262,12 +262,12 @@ class Service:
         # Units that a worker was ever shown.
         self._assigned: set[tuple[str, str]] = {(worker, unit) for unit, worker in store.assignments()}
         self._ids: dict[str, tuple[str, str, str]] = {}
-        for answer_id, worker, unit, item, is_problem in store.answer_keys():
-            if unit in asked:
-                self._note(answer_id, worker, unit, item, is_problem=is_problem)
-        for unit, item in campaign.items:
-            for stored in store.answers(unit=unit, item=item) if campaign.units[unit].qualifies else ():
-                self._wrong[stored.worker] += self._is_wrong(stored.worker, unit, item, stored.answer)
+        # What a task compares further answers with.
+        self._of_worker: dict[str, list[StoredAnswer]] = {}
+        self._of_item: dict[tuple[str, str], list[StoredAnswer]] = {}
+        for stored in store.answers():
+            if stored.unit in asked:
+                self._note(stored)
         now = self.wall()
         for unit, worker, expires in store.reservations():
             # A clock that was set back or forward makes no reservation longer than it was.
@@ -289,12 +289,17 @@ class Service:
             self.known_tokens[self.campaign.worker_token(state.worker)] = state.worker
         self._workers[state.worker] = state
 
-    def _note(self, answer_id: str, worker: str, unit: str, item: str, *, is_problem: bool) -> None:
-        self._ids[answer_id] = (worker, unit, item)
+    def _note(self, stored: StoredAnswer) -> None:
+        worker, unit, item = stored.worker, stored.unit, stored.item
+        self._ids[stored.answer_id] = (worker, unit, item)
+        self._wrong[worker] += self._is_wrong(worker, unit, item, stored.answer)
+        if self.campaign.task.compares and stored.answer:
+            self._of_worker.setdefault(worker, []).append(stored)
+            self._of_item.setdefault((unit, item), []).append(stored)
         self._assigned.add((worker, unit))
         done = self._partial.setdefault((worker, unit), set())
         done.add(item)
-        if is_problem:
+        if stored.problem is not None:
             self._problems.add((worker, unit))
         if done.issuperset(item.item for item in self.campaign.units[unit].asked):
             del self._partial[worker, unit]
@@ -472,12 +477,9 @@ class Service:
         self._check_assigned(worker, unit, item)
         if not isinstance(answer, dict):
             raise RequestError(400, "The answer is not a JSON object.")
-        earlier = Earlier((), ())
-        if task.compares:
-            others = [a.answer for a in self.store.answers(unit=unit, item=item) if a.answer and a.worker != worker]
-            own = [a.answer for a in self.store.answers(worker=worker) if a.answer and (a.unit, a.item) != (unit, item)]
-            earlier = Earlier(others, own)
-        return task.check(self.campaign.items[unit, item], answer, earlier)
+        others = [a.answer for a in self._of_item.get((unit, item), ()) if a.answer and a.worker != worker]
+        own = [a.answer for a in self._of_worker.get(worker, ()) if a.answer and (a.unit, a.item) != (unit, item)]
+        return task.check(self.campaign.items[unit, item], answer, Earlier(others, own))
 
     def _check_assigned(self, worker: str, unit: str, item: str) -> None:
         if (unit, item) not in self.campaign.items or (worker, unit) not in self._assigned:
@@ -535,8 +537,7 @@ class Service:
             except DuplicateError:
                 # Another server wrote it; this one's memory is behind.
                 raise RequestError(409, "This answer is saved already. Reload the page to go on.") from None
-            self._note(answer_id, worker, unit, item, is_problem=problem is not None)
-            self._wrong[worker] += is_wrong
+            self._note(stored)
             if following is not None:
                 self._assigned.add((worker, following))
                 self._queue.reserve(worker, following, self.campaign.settings.reservation_seconds)

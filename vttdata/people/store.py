@@ -14,7 +14,7 @@ import sqlite3
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,8 +57,6 @@ CREATE TABLE IF NOT EXISTS answers (
     observed TEXT,
     UNIQUE (worker, unit, item)
 );
-CREATE INDEX IF NOT EXISTS ix_answers_worker ON answers (worker);
-CREATE INDEX IF NOT EXISTS answers_of_item ON answers (unit, item);
 CREATE INDEX IF NOT EXISTS held_reservations ON reservations (worker) WHERE expires > 0;
 """
 
@@ -179,13 +177,11 @@ class Store:
         except sqlite3.Error as error:
             raise SaveError(f"{self._path}: cannot be written ({_reason(error)}).") from error
 
-    def _select(
-        self, query: str, make_record: Callable[..., _Record], values: Mapping[str, str | None] | None = None
-    ) -> list[_Record]:
+    def _select(self, query: str, make_record: Callable[..., _Record]) -> list[_Record]:
         """Return a record for each row of a query, whose columns are the arguments of `make_record`."""
         try:
             with self._lock:
-                rows = self.connection.execute(query, values or {}).fetchall()
+                rows = self.connection.execute(query).fetchall()
             return [make_record(*row) for row in rows]
         except (sqlite3.Error, ValueError, TypeError) as error:
             raise VttdataError(f"{self._path}: cannot be read ({_reason(error)}); restore it from a copy.") from error
@@ -275,23 +271,12 @@ class Store:
             )
             _replace_reservation(connection, answer.worker, reservation)
 
-    def answers(self, *, worker: str | None = None, unit: str | None = None, item: str = "") -> list[StoredAnswer]:
-        """Return answers in the order in which they were saved: all, those of a worker, or those to an item."""
-        columns = "answer_id, worker, unit, item, answer, problem, seconds, saved, observed"
-        query = f"SELECT {columns} FROM answers WHERE TRUE"  # noqa: S608, the columns are those above
-        if worker is not None:
-            query += " AND worker = :worker"
-        if unit is not None:
-            query += " AND unit = :unit AND item = :item"
+    def answers(self) -> list[StoredAnswer]:
+        """Return the answers in the order in which they were saved."""
         return self._select(
-            query + " ORDER BY number", _as_stored_answer, {"worker": worker, "unit": unit, "item": item}
-        )
-
-    def answer_keys(self) -> list[tuple[str, str, str, str, bool]]:
-        """Return id, worker, unit and item of every answer, and whether it is a problem instead."""
-        return self._select(
-            "SELECT answer_id, worker, unit, item, problem IS NOT NULL FROM answers ORDER BY number",
-            lambda answer_id, worker, unit, item, is_problem: (answer_id, worker, unit, item, bool(is_problem)),
+            "SELECT answer_id, worker, unit, item, answer, problem, seconds, saved, observed FROM answers "
+            "ORDER BY number",
+            _as_stored_answer,
         )
 
 
