@@ -115,6 +115,21 @@ def test_refused_answer_changes_nothing(campaign: Campaign) -> None:
     store.close()
 
 
+def test_transaction_that_the_disk_undid_is_not_taken_for_saved(campaign: Campaign) -> None:
+    store = Store(campaign)
+
+    def undo() -> None:
+        with store.transaction() as connection:
+            store.save(an_answer(1), None)
+            # SQLite does so by itself after some errors of the disk.
+            connection.execute("ROLLBACK")
+
+    with pytest.raises(SaveError):
+        undo()
+    assert store.answers() == []
+    store.close()
+
+
 def test_database_that_another_process_writes_is_read_and_saves_fail_without_loss(
     campaign: Campaign, database: Path
 ) -> None:
