@@ -102,7 +102,7 @@ class Sender:
         if self.path:
             shown = await self.post("agree", {})
         for _ in range(answers):
-            body = {"id": uuid.uuid4().hex, "unit": shown["unit"], "item": shown["item"]}
+            body: dict[str, Any] = {"id": uuid.uuid4().hex, "unit": shown["unit"], "item": shown["item"]}
             body |= {"answer": {"verdict": "sound"}, "seconds": 4.0}
             before = time.perf_counter()
             state = await self.post("answer", body)

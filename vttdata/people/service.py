@@ -214,7 +214,8 @@ def lock_campaign(folder: Path) -> Iterator[None]:
 class Service:
     """Running campaign.
 
-    `wall` gives seconds since the epoch, and `clock` seconds that only go forward.
+    `wall` gives seconds since the epoch, and `clock` seconds that only go forward. `known_tokens` has the workers who
+    were read, by the tokens of their links.
     """
 
     def __init__(self, campaign: Campaign, store: Store, *, wall: Any = time.time, clock: Any = time.monotonic) -> None:
@@ -225,19 +226,19 @@ class Service:
         self._version = (-1, 0)
         self._report: tuple[int, float, Row] | None = None
         self._load_workers()
-        self._is_behind = False
+        self._is_stale = False
         self._load_answers()
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
-        """Hold what is in memory, which after a failure to write may hold what is not in the database."""
+        """Hold what is in memory; after a failure to write, which it may be ahead of, it is read anew."""
         with self._lock:
-            if self._is_behind:
+            if self._is_stale:
                 self._load_answers()
             try:
                 yield
             except SaveError:
-                self._is_behind = True
+                self._is_stale = True
                 raise
 
     def _load_answers(self) -> None:
@@ -274,7 +275,7 @@ class Service:
             left = min(max(expires - now, 0.0), settings.reservation_seconds)
             if unit in asked and unit not in self._queue.seen.get(worker, ()):
                 self._queue.reserve(worker, unit, left)
-        self._is_behind = False
+        self._is_stale = False
 
     def _load_workers(self) -> None:
         """Read the workers again if another process has added some."""
@@ -403,7 +404,7 @@ class Service:
 
     def _is_wrong(self, worker: str, unit: str, item: str, answer: Row | None) -> bool:
         """Return whether an answer is one to the worker's qualification, and not right; None is a problem."""
-        if unit not in self._queue.qualification(worker):
+        if unit not in self._queue.qualification(worker) or (unit, item) not in self.campaign.items:
             return False
         task = self.campaign.task
         return answer is None or not task.control_passed(self.campaign.items[unit, item], answer)
@@ -544,7 +545,7 @@ class Service:
             return self._state(worker) | {"saved": "now"}
 
     def answer_together(self, sent: Iterable[tuple[Any, ...]]) -> list[Row | Exception]:
-        """Save answers, of each the arguments of `answer`, by one commit; return what `answer` returns or raises.
+        """Save answers by one commit: of each the arguments of `answer` come in, and what that returns or raises, out.
 
         Raises:
             SaveError: when they cannot be written; none of them is saved.

@@ -170,7 +170,7 @@ class Store:
                 with self.connection as connection:
                     connection.execute("BEGIN IMMEDIATE")
                     yield connection
-                    # An error of the disk may have undone it, which alone this statement would notice.
+                    # SQLite itself undoes it after some errors of the disk, which this statement alone notices.
                     connection.execute("COMMIT")
         except sqlite3.IntegrityError as error:
             raise DuplicateError from error
