@@ -114,7 +114,8 @@ class _Site:
 
     async def worker(self, request: Request) -> str:
         token = request.path_params["token"]
-        return self.service.known_tokens.get(token) or await run_in_threadpool(self.service.worker_of, token)
+        known = self.service.known_tokens.get(token)
+        return await run_in_threadpool(self.service.worker_of, token) if known is None else known
 
     async def start(self, request: Request) -> Response:
         await self.worker(request)
