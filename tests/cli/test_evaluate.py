@@ -63,6 +63,45 @@ def test_json_has_the_keys_of_the_interface(dataset: Path, captions: Path, capsy
     assert set(report["against"]["rouge-l"]) >= {"difference", "low", "high", "p"}
 
 
+def test_columns_are_named_and_the_other_system_may_have_the_usual_ones(
+    dataset: Path, captions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, page = captions.with_name("ours.csv"), captions.with_name("page.html")
+    rows = json.loads(captions.read_text())
+    table.write_text("clip,says\n" + "".join(f"{row['image_id']},{row['caption']}\n" for row in rows))
+    names = ["--columns", "video_id=clip", "--columns", "caption=says", "--page", str(page)]
+    command = ["evaluate", str(dataset), str(table), "--metric", "rouge-l", "--against", str(captions), "--json"]
+    assert main([*command, *names]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["other"], report["against"]["rouge-l"]["difference"]) == ("captions", 0)
+    assert rows[0]["caption"] in page.read_text()
+    assert main(command) == 2
+    assert "name the right ones with --columns video_id=COLUMN --columns caption=COLUMN." in capsys.readouterr().err
+
+
+def test_difference_is_told_for_the_paper_and_only_of_what_compares(
+    dataset: Path, captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write_predictions(captions.with_name("theirs.json"), t1="dogs")
+    command = ["evaluate", str(dataset), str(captions), "--metric", "rouge-l"]
+    assert main([*command, "--against", str(other)]) == 0
+    text = capsys.readouterr().out
+    shown = text.partition("Difference to theirs\n")[2]
+    assert shown.split("\n")[1].split()[:4] == ["metric", "this", "theirs", "difference"]
+    assert "McNemar" not in shown
+    values = shown.split("rouge-l")[1].splitlines()[0].split()
+    assert f"- minus theirs: ROUGE-L {float(values[2]) * 100:+.1f} (" in text
+    assert f"), p = {float(values[-1]):.4f}; p of paired randomisation of sources" in text
+    # What a reader should know comes between the scores and the differences.
+    assert text.index("Scores") < text.index("Notes") < text.index("Difference to")
+    assert main(["evaluate", str(dataset), str(other), "--tokenizer", "none", "--out", str(tmp_path / "own")]) == 0
+    capsys.readouterr()
+    assert main([*command, "--against", str(tmp_path / "own")]) == 0
+    text = capsys.readouterr().out
+    assert text.partition("Difference to own\n")[2].startswith("NOT COMPARABLE: the signatures differ.")
+    assert "minus own" not in text
+
+
 def test_training_may_be_repeated(dataset: Path, captions: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seen = captions.with_name("seen.txt")
     seen.write_text("d\n")
@@ -78,6 +117,8 @@ def test_training_may_be_repeated(dataset: Path, captions: Path, capsys: pytest.
         (["nothing.json"], "nothing.json: cannot be read"),
         (["--baseline", "random-captions"], "(did you mean 'random-caption'?)"),
         (["x.json", "--missing", "skip"], "'skip'"),
+        (["x.json", "--columns", "text=says"], "--columns text=...: predictions of captioning have no such column"),
+        (["x.npz", "--columns", "video_id=clip"], "predictions of retrieval have no such column; they are no table."),
     ],
 )
 def test_bad_use_is_one_sentence(

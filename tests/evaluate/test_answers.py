@@ -23,6 +23,7 @@ from vttdata.annotations import Annotations
 from vttdata.dataset.questions import StoredQuestion
 from vttdata.errors import VttdataError
 from vttdata.evaluate.answers import RULES, Answer, read_answers, read_free_text
+from vttdata.evaluate.predictions import NamedColumns
 from vttdata.text.questions import letters
 
 ANIMALS = ("a cat", "a dog", "a bird")
@@ -349,7 +350,7 @@ def test_either_copy_of_the_right_option_is_right(tmp_path: Path, cells: dict[st
         ([{"scores": [1, 2, None]}], "a.jsonl:1: 'scores' has 'None', which is no finite number"),
         ([{"prediction": "A", "rating": 5}], "a.jsonl:1: 'rating' is 5, not from 0 to 1"),
         ([{"prediction": "A", "options": ["a cat", "a dog"]}], "a.jsonl:1: the options are not those of the question"),
-        ([{"comment": "A"}], "a.jsonl:1: there is no answer; the columns are question_id, comment"),
+        ([{"comment": "A"}], "a.jsonl:1: there is no column 'prediction' or 'answer'; the columns are 'question_id', "),
     ],
 )
 def test_bad_answer_is_one_sentence(tmp_path: Path, rows: list[dict[str, Any]], words: str) -> None:
@@ -437,6 +438,36 @@ def test_column_that_may_be_what_is_right_is_named(tmp_path: Path, rows: list[di
     notes = read_answers(path, [asked(0), asked(1)], "standard-1").notes
     expected = f"a.jsonl: the answers are those of 'answer', and {words}; if it holds what is right, call the column "
     assert [note.startswith(expected) for note in notes] == [True] * bool(words)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+def test_columns_of_answers_may_have_any_names(tmp_path: Path, suffix: str) -> None:
+    rows = [{"Key": "q0", "says": "C", "answer": "A", "prediction": "B"}, {"Key": "q1", "says": "B", "answer": "A"}]
+    path = tmp_path / f"a.{suffix}"
+    path.write_text(json.dumps(rows) if suffix == "json" else "".join(json.dumps(row) + "\n" for row in rows))
+    questions = [asked(0), asked(1)]
+    for any_table in (False, True):
+        columns = NamedColumns({"question_id": "key", "prediction": "says"}, any_table)
+        found = read_answers(path, questions, "standard-1", columns=columns).answers
+        assert [(name, answer.named) for name, answer in found] == [("q0", {2}), ("q1", {1})]
+    with pytest.raises(VttdataError, match=r"name the right ones with --columns question_id=COLUMN"):
+        read_answers(write(tmp_path / "c.jsonl", [{"key": "q0", "says": "C"}]), questions, "standard-1")
+    # Another name is not replaced by the usual one, but in tables of other systems.
+    columns = NamedColumns({"question_id": "key", "prediction": "say"})
+    with pytest.raises(VttdataError, match=r"no column 'say'.*did you mean 'says'"):
+        read_answers(path, questions, "standard-1", columns=columns)
+    usual = write(tmp_path / "b.jsonl", [{"qid": "q0", "prediction": "B"}])
+    other = read_answers(usual, questions, "standard-1", columns=columns._replace(any_table=True)).answers
+    assert [answer.named for _, answer in other] == [{1}]
+
+
+def test_what_is_said_of_several_files_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    for number in range(2):
+        rows = [{"question_id": f"q{number}", "prediction": "C", "answer": "A"}]
+        write(tmp_path / "model" / f"{number}.jsonl", rows)
+    notes = read_answers(tmp_path / "model", [asked(0), asked(1)], "standard-1").notes
+    assert notes == ["0.jsonl, 1.jsonl: the answers are those of 'prediction', not of 'answer'."]
 
 
 @pytest.mark.parametrize("name", ["v0.mkv", "clips/v0.MP4", "C:\\clips\\v0.webm", "v0"])

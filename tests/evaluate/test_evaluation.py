@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import json
+import pydoc
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,10 @@ def test_training_of_a_benchmark_is_known_by_its_name(
 
 def test_package_is_the_function(dataset: Path, predictions: Write) -> None:
     assert vttdata.evaluate(dataset, predictions(), **QUICK).items.scored == 6
+    # It is a package that is called, and shells show the function.
+    package = sys.modules["vttdata.evaluate"]
+    assert inspect.signature(package) == inspect.signature(evaluate)
+    assert "evaluate(dataset: " in pydoc.render_doc(package, renderer=pydoc.plaintext)
 
 
 def test_signature_names_items_and_metrics(dataset: Path, predictions: Write) -> None:
@@ -222,7 +229,8 @@ def test_other_system_is_a_baseline_or_the_folder_of_an_evaluation(
     baseline.write(tmp_path / "own")
     stored = evaluate(dataset, predictions(), against=tmp_path / "own", **QUICK)
     assert stored.against["rouge-l"].difference == pytest.approx(found.difference)
-    assert "Of a stored evaluation there are no p-values; give its predictions for these." in stored.findings
+    assert "Of a stored evaluation there are no p-values; give its predictions for these." in stored.comparison
+    assert (report.other, stored.other) == ("random-caption", "own")
 
 
 def test_columns_that_nobody_predicted_are_not_compared() -> None:
@@ -239,18 +247,18 @@ def test_report_of_another_signature_is_not_compared_without_saying_so(
     own.write(tmp_path / "own")
     again = evaluate(dataset, predictions(), against=tmp_path / "own/evaluation.json", **QUICK)
     assert again.against["rouge-l"].difference == 0
-    assert not any("NOT COMPARABLE" in finding for finding in again.findings)
+    assert not any("NOT COMPARABLE" in note for note in again.comparison)
     more = {"against": tmp_path / "own/evaluation.json", "settings": EvaluationSettings(draws=50)}
     further = evaluate(dataset, predictions(), metrics=["bleu4", "rouge-l"], **more)
     assert list(further.against) == ["rouge-l"]
-    assert not any("NOT COMPARABLE" in finding for finding in further.findings)
+    assert not any("NOT COMPARABLE" in note for note in further.comparison)
     assert any(
-        "none of these scores" in text for text in evaluate(dataset, predictions(), metrics=["chrf"], **more).findings
+        "none of these scores" in text for text in evaluate(dataset, predictions(), metrics=["chrf"], **more).comparison
     )
     tokens = evaluate(dataset, predictions(), **(more | quick(tokenizer="none")))
-    assert any(finding.startswith("NOT COMPARABLE") for finding in tokens.findings)
+    assert any(note.startswith("NOT COMPARABLE") for note in tokens.comparison)
     other = evaluate(dataset, predictions(t0=None), against=more["against"], **quick(missing="worst"))
-    assert any(finding.startswith("NOT COMPARABLE") for finding in other.findings)
+    assert any(note.startswith("NOT COMPARABLE") for note in other.comparison)
 
 
 def test_people_are_scored_against_each_other_with_as_many_references_as_the_system(
@@ -281,7 +289,7 @@ def test_odd_captions_are_findings(dataset: Path, predictions: Write) -> None:
     assert "Captions that are empty: 2." in evaluate(dataset, empty, **QUICK).findings
 
 
-def test_output_beside_captions_is_a_finding_and_can_be_cleaned(dataset: Path, predictions: Write) -> None:
+def test_output_beside_captions_is_a_finding_and_can_be_stripped(dataset: Path, predictions: Write) -> None:
     plain = evaluate(dataset, predictions(), **QUICK)
     written = json.loads(predictions().read_text())
     marked = {row["image_id"]: f"<think>hm, {row['caption']}?</think>{row['caption']}</s>" for row in written}
@@ -289,10 +297,10 @@ def test_output_beside_captions_is_a_finding_and_can_be_cleaned(dataset: Path, p
     report = evaluate(dataset, path, **QUICK)
     assert any(text.startswith("Captions with reasoning or special tokens") for text in report.findings)
     assert any("a word for a missing value, such as 'nan': 1." in text for text in report.findings)
-    cleaned = evaluate(dataset, predictions("marked.json", **marked), **quick(clean=True))
-    assert cleaned.scores == plain.scores
-    assert cleaned.signature.replace("|clean:yes", "") == plain.signature != cleaned.signature
-    assert "Captions that were cleaned of reasoning, special tokens or a prompt: 6." in cleaned.findings
+    stripped = evaluate(dataset, predictions("marked.json", **marked), **quick(strip=True))
+    assert stripped.scores == plain.scores
+    assert stripped.signature.replace("|strip:yes", "") == plain.signature != stripped.signature
+    assert "Captions that were stripped of reasoning, special tokens or a prompt: 6." in stripped.findings
 
 
 def test_damaged_captions_are_a_finding(dataset: Path, predictions: Write) -> None:
@@ -421,7 +429,7 @@ def test_systems_are_compared_on_the_scores_that_both_have(dataset: Path, tmp_pa
     report = evaluate(dataset, tmp_path / "s.npz", against=tmp_path / "s.run", settings=EvaluationSettings(draws=50))
     assert report.against["t2v/r@1"].difference == 0
     assert not any(name.startswith("v2t") for name in report.against)
-    assert any(finding.startswith("Not compared") and "v2t/r@1" in finding for finding in report.findings)
+    assert any(note.startswith("Not compared") and "v2t/r@1" in note for note in report.comparison)
     queries = [f"{clip}#{number}" for clip in TEST for number in (1, 2, 3)]
     np.savez(tmp_path / "all.npz", similarity=np.eye(18)[:, :6], query_ids=queries, video_ids=TEST)
     with pytest.raises(VttdataError, match="no score of the same queries in common"):
@@ -437,7 +445,7 @@ def test_systems_are_compared_on_the_scores_that_both_have(dataset: Path, tmp_pa
 def test_missing_predictions_of_the_other_system_are_told(dataset: Path, predictions: Write) -> None:
     other = predictions("other.json", t1=None)
     report = evaluate(dataset, predictions(), against=other, **quick(missing="worst"))
-    assert any("other.json: 1 predictions are missing and 0 unknown." in finding for finding in report.findings)
+    assert any("other.json: 1 predictions are missing and 0 unknown." in note for note in report.comparison)
 
 
 @pytest.mark.parametrize("scores", [{}, {"rouge-l": 3}, {"rouge-l": {"all": 3}}, {"rouge-l": {"all": {"score": "a"}}}])

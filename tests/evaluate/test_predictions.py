@@ -12,6 +12,7 @@ import pytest
 from vttdata.errors import VttdataError
 from vttdata.evaluate.predictions import (
     MatchRule,
+    NamedColumns,
     describe_caption_column,
     match_predictions,
     read_captions,
@@ -19,6 +20,7 @@ from vttdata.evaluate.predictions import (
     read_run,
     read_similarity,
 )
+from vttdata.evaluate.tasks.grounding import read_spans
 
 
 @pytest.mark.parametrize(
@@ -114,6 +116,23 @@ def test_output_of_a_system_is_read_before_a_caption_that_may_be_a_reference(tmp
     assert describe_caption_column(path) == []
 
 
+def test_columns_of_predictions_may_have_any_names(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("clip,says,caption,prediction\na,ours,theirs,other\n")
+    columns = NamedColumns({"video_id": "clip", "caption": "says"})
+    assert list(read_captions(path, columns)) == [("a", "ours")]
+    assert describe_caption_column(path, columns) == []
+    with pytest.raises(VttdataError, match=r"x.csv:1: there is no column 'say'; .*did you mean 'says'"):
+        list(read_captions(path, NamedColumns({"video_id": "clip", "caption": "say"})))
+    with pytest.raises(VttdataError, match=r"name the right ones with --columns video_id=COLUMN"):
+        list(read_captions(path))
+    path.write_text("foil,right,wrong\np,2,1\n")
+    scores = NamedColumns({"foil_id": "foil", "true_score": "right", "foil_score": "wrong"})
+    assert list(read_foil_scores(path, scores)) == [("p", (2.0, 1.0))]
+    path.write_text("clip,from,to\na,1,2\n")
+    assert list(read_spans(path, NamedColumns({"video_id": "clip", "start": "from", "end": "to"}))) == [("a", [(1, 2)])]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_any_missing_doubled_or_foreign_prediction_changes_the_counts(seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -185,6 +204,7 @@ def test_run_is_read_by_its_scores(tmp_path: Path) -> None:
     assert read_run(path) == {"q1": {"v2": 0.5, "v1": 0.25}, "q2": {"v1": 3.0}}
     for text, message in (
         ("q Q0 v 1 2\n", "5 columns"),
+        ("a man rides a horse\n", "Captions are read from a table .* video_id and caption"),
         ("q Q0 v 1 x t\n", "finite"),
         ("q Q0 v 1 1 t\n" * 2, "duplicated"),
     ):

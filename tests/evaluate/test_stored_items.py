@@ -51,8 +51,8 @@ def test_rescoring_on_a_corrected_version_shows_both_scores(dataset: Path, predi
         assert difference.difference == pytest.approx(report.scores[name].all.score - difference.other, abs=1e-12)
         assert difference.low <= difference.difference <= difference.high
     assert report.against["rouge-l"].difference != 0
-    assert any("what the new version of the dataset changes" in finding for finding in report.findings)
-    assert not any("NOT COMPARABLE" in finding for finding in report.findings)
+    assert any("what the new version of the dataset changes" in note for note in report.comparison)
+    assert not any("NOT COMPARABLE" in note for note in report.comparison)
 
 
 def test_interval_of_a_mean_is_that_of_drawn_sources(dataset: Path, predictions: Write, tmp_path: Path) -> None:

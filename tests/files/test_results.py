@@ -55,6 +55,7 @@ def test_sections_are_aligned_and_safe_for_a_terminal() -> None:
         (0.00002, 3, "2e-05"),
         (0.0, 3, "0.000"),
         (Interval(0.5, NAN, NAN), 3, "0.500"),
+        (Interval(3e-09, -1e-09, 2e-04), 3, "0.000 (0.000 to 0.000)"),
         (Interval(NAN, 0.1, 0.2), 3, "-"),
         (None, 3, "-"),
         ("0.1", 3, "0.1"),

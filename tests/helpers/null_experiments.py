@@ -24,6 +24,7 @@ from vttdata.evaluate.meta.drift import measure_quality_drift
 from vttdata.evaluate.meta.fusion import ScoredSet, Transfer, fuse_metrics
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.pooling import estimate_missed
+from vttdata.evaluate.preferences import find_preferences
 from vttdata.evaluate.report import Estimate
 from vttdata.statistics.arrays import Flags, Floats, Integers
 from vttdata.statistics.bootstrap import draw_sources, share_intervals
@@ -129,6 +130,20 @@ def two_systems_tested(rng: np.random.Generator, number: int) -> Outcome:
     )
     p = randomise_systems(first, second, number, seed=int(rng.integers(2**31)), swaps=999)
     return {"p of --against": p[""] < 0.05}
+
+
+def preferred_options(rng: np.random.Generator, number: int) -> Outcome:
+    """Answers to questions with two and with four options, no more often right with one of them, which videos have."""
+    outcome = {}
+    for options in (2, 4):
+        sources = draw_rows(rng, number, unequal=True)
+        leanings = rng.dirichlet(np.full(options, 2.0), number).cumsum(axis=1)
+        places = (rng.random(len(sources))[:, None] > leanings[sources]).sum(axis=1)
+        right = {index: ("drawn", "ABCDE"[place]) for index, place in enumerate(places.tolist())}
+        found, compared = find_preferences(draw_hits(rng, sources, 0.6), right, sources, draws=BOOTSTRAP_DRAWS)
+        if compared:
+            outcome[f"preferred option of {options}"] = bool(found)
+    return outcome
 
 
 def leaks(rng: np.random.Generator, number: int) -> Outcome:
@@ -323,6 +338,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "two systems, tested": Experiment(two_systems_tested, "reject", (10, 15, 30, 60, 200)),
     "leaks": Experiment(leaks, "hold"),
     "gains": Experiment(gains, "hold"),
+    "preferred options": Experiment(preferred_options, "reject", (10, 15, 30, 60, 200)),
     "correlations": Experiment(correlations, "hold", (10, 15, 30, 60, 200)),
     "correlations, tested": Experiment(correlations_tested, "reject", (10, 15, 30, 60, 200)),
     "fusions": Experiment(fusions, "hold", (10, 15, 30, 60, 200)),

@@ -30,6 +30,8 @@ RATES = {"hold": (0.93, 0.97), "reject": (0.03, 0.07)}
         ("leaks", 30),
         ("gains", 15),
         ("gains", 30),
+        ("preferred options", 30),
+        ("preferred options", 200),
         ("correlations", 10),
         ("correlations, tested", 10),
         ("correlations, tested", 60),

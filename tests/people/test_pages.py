@@ -39,7 +39,7 @@ def enter(assessor: Assessor, running: Running, worker: str = "ann", *, agree: b
 
 
 def count_answers(running: Running) -> int:
-    return len(running.service.store.answer_keys())
+    return len(running.service.store.answers())
 
 
 def press_and_wait(assessor: Assessor, running: Running, *keys: str) -> None:

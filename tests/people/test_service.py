@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
@@ -20,8 +24,9 @@ from tests.helpers.builds import film
 from tests.people.served import CAPTIONS, Client, Running, make, served, write_rows
 from vttdata.cli.main import main
 from vttdata.ids import digest
-from vttdata.people.campaign import CAMPAIGN, SECRET, UNITS, Campaign, make_campaign, read_campaign
+from vttdata.people.campaign import CAMPAIGN, DATABASE, SECRET, UNITS, Campaign, make_campaign, read_campaign
 from vttdata.people.service import RequestError, Service, UnitQueue
+from vttdata.people.store import SaveError, Store, StoredAnswer
 from vttdata.people.task import Item, Material, Unit, load_task
 from vttdata.records import Caption
 
@@ -440,6 +445,71 @@ def test_answer_after_a_long_break_is_taken_while_it_is_needed(tmp_path: Path, c
         said = [service.answer(name, f"of {name}", *fields) for name in ("ann", "bob")]
         assert [(state["saved"], state["stage"]) for state in said] == [("now", "done"), ("late", "done")]
         assert len(running.service.store.answers()) == 1
+
+
+def test_answers_that_wait_for_the_disk_share_a_commit_and_none_is_acknowledged_before(
+    tmp_path: Path, clips: Path
+) -> None:
+    names = [f"w{n}" for n in range(8)]
+    campaign = foil_campaign(tmp_path / "c", clips, 40, "controls=0", "judgments=1", workers=",".join(names))
+    with served(campaign) as running:
+        clients = {name: start(running, name) for name in names}
+        commits: list[str] = []
+        running.service.store.connection.set_trace_callback(lambda text: commits.extend([text] * (text == "COMMIT")))
+        other = sqlite3.connect(campaign.folder / DATABASE, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(len(names)) as pool:
+            sent = [pool.submit(client.answer, state, {"verdict": "odd"}) for client, state in clients.values()]
+            time.sleep(1)
+            assert not any(client.acknowledged for client, _ in clients.values())
+            assert other.execute("SELECT count(*) FROM answers").fetchone() == (0,)
+            other.execute("ROLLBACK")
+            other.close()
+        states = [future.result() for future in sent]
+        assert [state["saved"] for state in states] == ["now"] * 8
+        # The first one that arrives waits alone.
+        assert len(commits) < 8
+        saved = {answer.unit for answer in running.service.store.answers()}
+        assert len(saved | {state["unit"] for state in states}) == 16, "each has a unit of their own"
+
+
+def test_refused_answer_changes_nothing_for_those_that_are_written_with_it(tmp_path: Path, clips: Path) -> None:
+    campaign = foil_campaign(tmp_path / "c", clips, 20, "controls=0", workers="ann,bob,cem")
+    with contextlib.closing(Store(campaign)) as store, contextlib.closing(Store(campaign)) as other:
+        service = Service(campaign, store)
+        given = {name: service.agree(name) for name in ("ann", "bob", "cem")}
+        fields = {name: (name, f"of {name}", state["unit"], state["item"]) for name, state in given.items()}
+        other.save(StoredAnswer("of another server", *fields["ann"][:1], *fields["ann"][2:], {}, None, 1.0, 1e9), None)
+        outcomes = service.answer_together(
+            [
+                (*fields["ann"], {"verdict": "odd"}, None, 1.0),
+                (*fields["bob"], {"verdict": "no such"}, None, 1.0),
+                (*fields["cem"], {"verdict": "odd"}, None, 1.0),
+            ]
+        )
+        assert [getattr(outcome, "status", None) for outcome in outcomes] == [409, 422, None]
+        assert [answer.answer_id for answer in store.answers()] == ["of another server", "of cem"]
+
+
+def test_answers_of_one_commit_are_saved_together_or_count_as_never_sent(tmp_path: Path, clips: Path) -> None:
+    campaign = foil_campaign(tmp_path / "c", clips, 20, "controls=0", "judgments=1", workers="ann,bob,cem")
+    with contextlib.closing(Store(campaign)) as store:
+        service = Service(campaign, store)
+        given = {name: service.agree(name) for name in ("ann", "bob", "cem")}
+        sent: list[tuple] = [
+            (name, f"of {name}", state["unit"], state["item"], {"verdict": "odd"}, None, 1.0)
+            for name, state in given.items()
+        ]
+        sent[-1] = (*sent[-1][:4], None, "x" * 60_000, 1.0)
+        (full,) = store.connection.execute("PRAGMA page_count").fetchone()
+        store.connection.execute(f"PRAGMA max_page_count = {full + 3}").fetchone()
+        with pytest.raises(SaveError):
+            service.answer_together(sent)
+        assert store.answers() == []
+        assert [service.state(name)["unit"] for name in given] == [state["unit"] for state in given.values()]
+        store.connection.execute(f"PRAGMA max_page_count = {2**30}").fetchone()
+        assert [outcome["saved"] for outcome in service.answer_together(sent)] == ["now"] * 3
+        assert len(store.answers()) == 3
 
 
 def test_who_knows_the_source_and_a_worker_s_name_predicts_controls_at_chance(tmp_path: Path, clips: Path) -> None:

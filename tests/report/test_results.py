@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -59,8 +60,15 @@ def test_evaluation_page_shows_scores_and_items(browser: WebDriver, dataset: Pat
     assert main([*command, "--page", str(tmp_path / "page.html")]) == 0
     page = check(browser, tmp_path / "page.html")
     assert {"all items", "clean", "leaked", "overlap"} <= {*page.texts("#scores th")}
-    # A group without a score.
+    # A group without a score, and the interval of one with a score.
     assert page.texts("#by-length td")[-3:] == ["over 13.3 words", "0", "\u2013"]
+    assert re.fullmatch(r"\d\.\d{3}\s\(\d\.\d{3} to \d\.\d{3}\)", page.texts("#by-length td.num")[1])
+    for width in (1300, 390):
+        page.resize(width)
+        cut = "return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length"
+        assert page.js(cut) == 0
+    assert page.texts(".alert") == []
+    assert sum(" are few: " in text for text in page.texts("li, p")) == 1
     assert page.texts("#best h3")[0].startswith("t0: 1") or page.texts("#best h3")[0].startswith("t3: 1")
     shown = HOSTILE.replace("\u202e", "\ufffd")
     assert shown in page.texts("#best strong, #worst strong")

@@ -84,8 +84,8 @@ if TYPE_CHECKING:
 )
 @option(
     "--clean DIR",
-    "Write the clips that splits, or the corpus, do not share into this folder, as a protocol file; with --across also "
-    "those that training of each other set has, for --train-split.",
+    "Write the clean clips, which share nothing with other splits or with the corpus, into this folder, as a protocol "
+    "file; with --across also those that training of each other set has, for --train-split.",
     type=FILE,
 )
 @option(

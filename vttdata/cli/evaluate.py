@@ -14,6 +14,7 @@ from vttdata.cli.options import (
     Command,
     Names,
     argument,
+    columns_option,
     config_option,
     dataset_argument,
     json_option,
@@ -45,6 +46,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
         "vttdata evaluate vttdata/activitynet-foil scores.csv",
         "vttdata evaluate vttdata/charades-sta spans.csv --task grounding",
         "vttdata evaluate vttdata/tempcompass answers.json --config questions/yes_no --rules tempcompass-1",
+        "vttdata evaluate vttdata/tempcompass answers.csv --columns question_id=key --columns prediction=says",
         "vttdata evaluate vttdata/msrvtt --baseline category-caption",
         "vttdata evaluate vttdata/tempcompass --conditions answers --out gains",
     ],
@@ -85,7 +87,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 @option(
     "--train-split NAME",
     "What the system was trained on: a split, another benchmark or dataset, or a file of ids or URLs; may be repeated. "
-    "Scores are given apart for items that share a source, time or pictures with it.",
+    "Scores are given apart for leaked items, which share a source, time or pictures with it, and clean ones.",
     multiple=True,
 )
 @option(
@@ -154,11 +156,12 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     group="Items",
 )
 @option(
-    "--clean",
-    "Of captioning: leave reasoning (<think>), special tokens and a prompt that all captions repeat out of the scores.",
+    "--strip",
+    "Of captioning: strip captions of reasoning (<think>), special tokens and a prompt that all of them repeat.",
     is_flag=True,
     group="Items",
 )
+@columns_option("tables of predictions")
 @option(
     "--tokenizer NAME",
     "Of captioning metrics: ptb-3.4.1, unicode or none.",
@@ -211,7 +214,7 @@ def command(
         from vttdata.load.lookup import find_dataset
         from vttdata.report.evaluation_report import evaluation_page
 
-        write_whole(page, evaluation_page(shown, find_dataset(dataset), predictions))
+        write_whole(page, evaluation_page(shown, find_dataset(dataset), predictions, settings.columns))
     print_result(report.as_json(), shown.sections(), as_json=as_json)
     return DONE
 

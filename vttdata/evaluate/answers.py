@@ -22,10 +22,10 @@ from typing import NamedTuple
 from vttdata.dataset.questions import Named, StoredQuestion
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.harness_logs import is_harness_log, read_harness_log
-from vttdata.evaluate.predictions import OUTPUT_COLUMNS, read_strict_json
-from vttdata.files.tables import READ_SUFFIXES, fold_name, number_or_nan, read_table, unfold_table
+from vttdata.evaluate.predictions import OUTPUT_COLUMNS, USUAL, NamedColumns, read_strict_json
+from vttdata.files.tables import READ_SUFFIXES, Columns, number_or_nan, read_table, unfold_table
 from vttdata.ids import find_video_id
-from vttdata.json_types import JsonObject, Row
+from vttdata.json_types import Row
 from vttdata.text.questions import (
     COLUMNS,
     OPTION_COLUMN,
@@ -226,7 +226,12 @@ class _Given(NamedTuple):
 
 
 def read_answers(
-    path: Path, questions: Sequence[StoredQuestion], rules: str, *, must_show: bool = False
+    path: Path,
+    questions: Sequence[StoredQuestion],
+    rules: str,
+    *,
+    must_show: bool = False,
+    columns: NamedColumns = USUAL,
 ) -> ReadAnswers:
     """Read the answers to questions.
 
@@ -243,6 +248,7 @@ def read_answers(
         questions: that may be answered.
         rules: name of the rules for free text.
         must_show: refuse rows without `options`.
+        columns: other names of these columns.
 
     Raises:
         VttdataError: if it cannot be read; a row has no answer, options that cannot be read or are not those of its
@@ -253,13 +259,20 @@ def read_answers(
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in READ_SUFFIXES)
         if not files:
             raise VttdataError(f"{path}: holds no file of answers.")
-        read_files = [read_answers(file, questions, rules, must_show=must_show) for file in files]
+        read_files = [read_answers(file, questions, rules, must_show=must_show, columns=columns) for file in files]
+        # What is said of several files is said once.
+        named: dict[str, list[str]] = {}
+        for file, note in ((file, note) for file, found in zip(files, read_files, strict=True) for note in found.notes):
+            named.setdefault(note.removeprefix(f"{file.name}: "), []).append(file.name)
         return ReadAnswers(
             [answer for found in read_files for answer in found.answers],
-            [note for found in read_files for note in found.notes],
+            [f"{', '.join(names)}: {note}" for note, names in named.items()],
         )
     find, read = _QuestionFinder(questions, path.stem), load_rules(rules)
-    rows = [_Given(location, cells, *find(cells, keys)) for location, cells, keys in _read_rows(path)]
+    rows = [_Given(location, cells, *find(cells, keys)) for location, cells, keys in _read_rows(path, columns)]
+    columns.check(path, (row.cells for row in rows))
+    if rows and not any(row.name for row in rows):
+        Columns((*_IDS, *_VIDEOS), ((_IDS[0], _VIDEOS[0]),), mapping={}).lay_out(list(rows[0].cells), rows[0].location)
     orders = [_shown_order(row) for row in rows]
     hidden = next((row for row, order in zip(rows, orders, strict=True) if row.asked and order is None), None)
     if must_show and hidden is not None:
@@ -308,9 +321,10 @@ def _names_option(row: _Given, column: str, read: Rule) -> bool:
     return row.asked is not None and isinstance(value, str) and bool(read(value, row.asked))
 
 
-def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
+def _read_rows(path: Path, columns: NamedColumns) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
     """Yield place, cells under folded names, and the keys that lead to each row of a file of answers."""
     if is_harness_log(path):
+        columns.refuse(path)
         yield from ((f"{path}:{line}", row, ()) for line, row in read_harness_log(path))
         return
     value = None
@@ -318,43 +332,45 @@ def _read_rows(path: Path) -> Iterator[tuple[str, Row, tuple[str, ...]]]:
         # JSON lines are read as a table below, which says what is wrong with anything else.
         with contextlib.suppress(VttdataError):
             value = read_strict_json(path)
-    unfolded = unfold_table(value, (*_IDS, *_VIDEOS)) if isinstance(value, dict) else None
-    is_table = bool(unfolded) and any(fold_name(name) in (*_IDS, *_VIDEOS) for name in (unfolded or [{}])[0])
-    if not is_table and (isinstance(value, dict) or _is_nested(value)):
-        rows = list(_walk(value, ()))
+    ids = {*_IDS, *_VIDEOS}
+    unfolded = unfold_table(value, (*ids, *columns.mapping.values())) if isinstance(value, dict) else None
+    is_table = bool(unfolded) and not ids.isdisjoint(columns.name_cells((unfolded or [{}])[0]))
+    if not is_table and (isinstance(value, dict) or _is_nested(value, columns)):
+        rows = list(_walk(value, (), columns))
         # Beside the answers of a model, some files repeat the questions, with what is right, and facts of the videos.
         predicted = [(keys, cells) for keys, cells in rows if any(name in cells for name in _PREDICTIONS)]
         yield from ((f"{path}: {'/'.join(keys)}", cells, keys) for keys, cells in predicted or rows)
         return
     for line, row in read_table(path):
-        yield f"{path}:{line}", {fold_name(name): cell for name, cell in row.items()}, ()
+        yield f"{path}:{line}", columns.name_cells(row), ()
 
 
-def _is_nested(value: object) -> bool:
+def _is_nested(value: object, columns: NamedColumns) -> bool:
     """Return whether JSON is a list whose rows are objects inside of its objects, as pairs of questions are."""
     return (
         isinstance(value, list)
         and bool(value)
         and all(isinstance(entry, dict) and any(isinstance(inner, dict) for inner in entry.values()) for entry in value)
-        and not any(_has_answer(entry) or any(fold_name(key) in _IDS for key in entry) for entry in value)
+        and not any(
+            _has_answer(cells := columns.name_cells(entry)) or not cells.keys().isdisjoint(_IDS) for entry in value
+        )
     )
 
 
-def _has_answer(row: JsonObject) -> bool:
-    names = [fold_name(key) for key in row]
-    return any(name in (*_ANSWERS, *_STATED, "scores") or _SCORES.fullmatch(name) for name in names)
+def _has_answer(cells: Row) -> bool:
+    return any(name in (*_ANSWERS, *_STATED, "scores") or _SCORES.fullmatch(name) for name in cells)
 
 
-def _walk(value: object, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Row]]:
+def _walk(value: object, keys: tuple[str, ...], columns: NamedColumns) -> Iterator[tuple[tuple[str, ...], Row]]:
     """Yield the keys and the cells of rows of nested JSON: objects that have an answer, and values that are one."""
-    if isinstance(value, dict) and not _has_answer(value):
-        for key, inner in value.items():
-            yield from _walk(inner, (*keys, key))
+    if isinstance(value, dict) and _has_answer(cells := columns.name_cells(value)):
+        yield keys, cells
     elif isinstance(value, dict):
-        yield keys, {fold_name(name): cell for name, cell in value.items()}
+        for key, inner in value.items():
+            yield from _walk(inner, (*keys, key), columns)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _walk(inner, (*keys, str(index)))
+            yield from _walk(inner, (*keys, str(index)), columns)
     else:
         yield keys, {"answer": value}
 
@@ -415,8 +431,9 @@ def _given_answer(row: _Given) -> object:
         VttdataError: if the row has no column of answers.
     """
     if row.column is None:
-        raise VttdataError(f"{row.location}: there is no answer; the columns are {', '.join(row.cells) or 'none'}.")
-    return row.cells[row.column]
+        answers = ("prediction", "answer")
+        Columns(answers, (answers,), mapping={}).lay_out(list(row.cells), row.location)
+    return row.cells[row.column or ""]
 
 
 def _is_stated(row: _Given) -> bool:
@@ -563,9 +580,9 @@ def _reorder(asked: StoredQuestion, order: Sequence[int]) -> StoredQuestion:
     return dataclasses.replace(asked, options=options, answer=list(order).index(asked.answer))
 
 
-def texts_of(path: Path) -> Iterable[tuple[str, str]]:
+def texts_of(path: Path, columns: NamedColumns) -> Iterable[tuple[str, str]]:
     """Yield the id and the answer of each row that names its question by an id."""
-    for location, cells, keys in _read_rows(path) if not path.is_dir() else ():
+    for location, cells, keys in _read_rows(path, columns) if not path.is_dir() else ():
         row = _Given(
             location,
             cells,

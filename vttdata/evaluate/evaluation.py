@@ -24,8 +24,16 @@ from vttdata.evaluate.epochs import score_file
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.items import UPLOADED, Items, ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
-from vttdata.evaluate.predictions import ItemCounts, MatchRule, Missing, Unknown, read_relevance, read_strict_json
-from vttdata.evaluate.report import EVALUATIONS, Difference, Evaluation, MetricScores
+from vttdata.evaluate.predictions import (
+    ItemCounts,
+    MatchRule,
+    Missing,
+    NamedColumns,
+    Unknown,
+    read_relevance,
+    read_strict_json,
+)
+from vttdata.evaluate.report import EVALUATIONS, NOT_COMPARABLE, Difference, Evaluation, MetricScores
 from vttdata.evaluate.stored_items import ITEMS, read_stored_columns
 from vttdata.evaluate.task import OPTIONS, EvaluationTask, Scoring, guess_task, load_evaluation_task
 from vttdata.evaluate.training_overlap import find_shared_items
@@ -59,7 +67,8 @@ class EvaluationSettings:
         rules: by which free answers to questions are read, see `vttdata.evaluate.answers.RULES`.
         permuted: files of answers to the same questions with their options in other orders.
         errata: table of errors of questions, see `vttdata.dataset.question_errors`, without which they are scored too.
-        clean: score captions without reasoning, special tokens and a repeated prompt.
+        strip: score captions without reasoning, special tokens and a repeated prompt.
+        columns: name -> what the column is called in tables of predictions, such as ``prediction`` -> ``model_says``.
         human: score the human captions too, each against the others of its clip.
         seed: of the resampling.
         draws: number of bootstrap draws.
@@ -78,7 +87,8 @@ class EvaluationSettings:
     rules: str | None = None
     permuted: Sequence[str | os.PathLike[str]] = ()
     errata: str | os.PathLike[str] | None = None
-    clean: bool = False
+    strip: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
     human: bool = False
     seed: int = 0
     draws: int = DRAWS
@@ -136,7 +146,7 @@ def evaluate(
         "rules": settings.rules is not None,
         "permuted": bool(settings.permuted),
         "errata": settings.errata is not None,
-        "clean": settings.clean,
+        "strip": settings.strip,
     }
     for option, reason in OPTIONS.items():
         if used[option] and option not in task.options:
@@ -168,9 +178,9 @@ def evaluate(
         )
     signature = signature_of(items, name, scored.counts, families, stated)
     differences: dict[str, Difference] = {}
+    comparison: list[str] = []
     if other is not None:
-        differences, notes = _compare(other, columns, scores, signature, task, scoring, estimator)
-        findings += notes
+        differences, comparison = _compare(other, columns, scores, signature, task, scoring, estimator)
     people = task.score_human_ceiling(scored, scoring) if settings.human else {}
     estimates = estimator.estimate({key: column for key, column in people.items() if key[1] in columns})
     return Evaluation(
@@ -182,7 +192,9 @@ def evaluate(
         signature=signature,
         items=scored.counts,
         scores=scores,
+        other="" if other is None else _name_system(other, predicted),
         against=differences,
+        comparison=comparison,
         groups=groups,
         human={column: {who: estimates[who, column] for who in ("human", "system")} for column in columns if people},
         leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
@@ -227,7 +239,16 @@ def prepare_scoring(
     settings: EvaluationSettings,
     unavailable: dict[str, str],
 ) -> Scoring[ItemsT]:
-    """Return what predictions are scored with; metrics that cannot be computed are put into `unavailable`."""
+    """Return what predictions are scored with; metrics that cannot be computed are put into `unavailable`.
+
+    Raises:
+        VttdataError: if no metric can be computed, or a column is named that no table of predictions has.
+    """
+    known = load_evaluation_task(task).columns
+    unknown = next((column for column in settings.columns if column not in known), None)
+    if unknown is not None:
+        choices = f"choose from {list_choices(unknown, known)}" if known else "they are no table"
+        raise VttdataError(f"--columns {unknown}=...: predictions of {task} have no such column; {choices}.")
     cache, languages = settings.cache or builds_folder() / ".metrics", items.languages
     tokenizer = settings.tokenizer or choose_tokenizer(languages)
     inputs = name_local_videos(settings.inputs, [folder])
@@ -250,7 +271,8 @@ def prepare_scoring(
         rules=settings.rules or DEFAULT_RULES,
         permuted=[Path(path) for path in settings.permuted],
         errata=read_question_errors(Path(settings.errata)) if settings.errata is not None else {},
-        clean=settings.clean,
+        strip=settings.strip,
+        columns=NamedColumns(settings.columns),
     )
 
 
@@ -322,6 +344,16 @@ def _find_other(path: Path, task: str) -> Path | str:
     raise VttdataError(f"{path}: there are no such predictions to compare with, and no such baseline of {task}.")
 
 
+def _name_system(other: Path | str, predicted: Path | None) -> str:
+    """Return what another system is called: a baseline, or after its file or folder, apart from `predicted`."""
+    if isinstance(other, str):
+        return other
+    path = other.resolve()
+    path = path.parent if path.name == EVALUATIONS[0] else path
+    is_alike = predicted is not None and path.stem == predicted.resolve().stem
+    return f"{path.parent.name}/{path.stem}" if is_alike else path.stem
+
+
 def _compare(
     other: Path | str,
     columns: Mapping[str, ScoreColumn],
@@ -343,6 +375,7 @@ def _compare(
         stored = estimator.compare_stored(columns, read_stored_columns(Path(other).with_name(ITEMS)))
         differences, notes = _compare_report(scores, report, signature, stored)
         return differences, [*notes, "Of a stored evaluation there are no p-values; give its predictions for these."]
+    scoring = dataclasses.replace(scoring, columns=scoring.columns._replace(any_table=True))
     scored = score_file(task, other, scoring) if isinstance(other, Path) else task.from_baseline(other, scoring)
     compared = {name: column for name, column in columns.items() if is_compared(name, columns)}
     common = {
@@ -390,7 +423,7 @@ def _compare_report(
         if stored and (versions := _other_version(items, other_items)):
             return differences, [versions]
     return differences, [
-        f"NOT COMPARABLE: the signatures differ. This one is {signature}; the other one is {report['signature']}."
+        f"{NOT_COMPARABLE}: the signatures differ. This one is {signature}; the other one is {report['signature']}."
     ]
 
 

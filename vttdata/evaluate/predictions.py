@@ -6,6 +6,7 @@ says otherwise.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import struct
@@ -22,8 +23,9 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.harness_logs import how_to_complete, is_harness_log, read_harness_log
 from vttdata.files.delimited import MAX_CELL_CHARACTERS
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
-from vttdata.files.tables import Columns, open_text, read_number, read_table, refuse_duplicate_keys
+from vttdata.files.tables import Columns, fold_name, open_text, read_number, read_table, refuse_duplicate_keys
 from vttdata.ids import find_video_id
+from vttdata.json_types import Row
 
 T = TypeVar("T")
 Missing = Literal["refuse", "worst"]
@@ -91,6 +93,53 @@ class MatchRule(NamedTuple):
 
 
 REFUSE = MatchRule()
+
+
+class NamedColumns(NamedTuple):
+    """What columns of tables of predictions are called, name -> column, as ``--columns`` says.
+
+    `any_table` says that a table may have the usual names instead, as that of another system.
+    """
+
+    mapping: Mapping[str, str] = {}
+    any_table: bool = False
+
+    def of(self, columns: Columns) -> Columns:
+        """Return the columns of a reader under these names."""
+        mapping = {name: column for name, column in self.mapping.items() if name in columns.names}
+        return dataclasses.replace(columns, mapping=mapping, any_table=self.any_table)
+
+    def name_cells(self, cells: Row) -> Row:
+        """Return cells under folded names, those of named columns under theirs."""
+        folded = {fold_name(name): cell for name, cell in cells.items()}
+        found = {name: fold_name(column) for name, column in self.mapping.items() if fold_name(column) in folded}
+        left = {*found.values(), *(found if self.any_table else self.mapping)}
+        return {name: cell for name, cell in folded.items() if name not in left} | {
+            name: folded[column] for name, column in found.items()
+        }
+
+    def check(self, path: Path, rows: Iterable[Row]) -> None:
+        """Check that renamed rows have every named column.
+
+        Raises:
+            VttdataError: if a column is missing, of tables that may not have the usual names instead.
+        """
+        header = list(dict.fromkeys(name for row in rows for name in row))
+        missing = {name: column for name, column in self.mapping.items() if name not in header}
+        if not self.any_table and header:
+            Columns((*missing,), mapping=missing).lay_out(header, str(path))
+
+    def refuse(self, path: Path) -> None:
+        """Refuse a file that is no table with columns, when columns are named.
+
+        Raises:
+            VttdataError: for it.
+        """
+        if self.mapping and not self.any_table:
+            raise VttdataError(f"{path}: is no table whose columns have other names; leave out --columns.")
+
+
+USUAL = NamedColumns()
 
 
 class Matched(NamedTuple):
@@ -197,7 +246,7 @@ def _first(ids: Sequence[str]) -> str:
     return f"first {', '.join(ascii(name[:80]) for name in list(dict.fromkeys(ids))[:3])}"
 
 
-def read_captions(path: Path) -> Iterator[tuple[str, str]]:
+def read_captions(path: Path, columns: NamedColumns = USUAL) -> Iterator[tuple[str, str]]:
     """Yield the id and the caption of each prediction.
 
     Args:
@@ -205,15 +254,16 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
             `vttdata.files.tables.read_table`; or a JSON object from ids to captions; or a log of a harness, see
             `vttdata.evaluate.harness_logs`. One of `OUTPUT_COLUMNS` in which any row has a text is read before
             ``caption``, which is then that of the dataset.
+        columns: other names of ``video_id`` and ``caption``.
 
     Raises:
         VttdataError: if it cannot be read, or a row has no id or no caption.
     """
-    rows = list(_caption_rows(path))
-    columns = _caption_columns(rows)[:1] or _CAPTION_COLUMNS
+    rows = list(_caption_rows(path, columns))
+    names = _caption_columns(rows, columns)[:1] or _CAPTION_COLUMNS
     for line, row in rows:
         name = _cell(path, line, row, _ID_COLUMNS)
-        caption = _cell(path, line, row, columns, empty="")
+        caption = _cell(path, line, row, names, empty="")
         # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
         caption = caption[0] if isinstance(caption, list) and len(caption) == 1 else caption
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
@@ -221,21 +271,26 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
         yield str(name), check_length(path, name, caption)
 
 
-def describe_caption_column(path: Path) -> list[str]:
+def describe_caption_column(path: Path, columns: NamedColumns = USUAL) -> list[str]:
     """Return a sentence on which column of a file `read_captions` reads where it could be several, else nothing."""
-    found = _caption_columns(list(_caption_rows(path)))
+    is_named = "caption" in columns.mapping and not columns.any_table
+    found = [] if is_named else _caption_columns(list(_caption_rows(path, columns)), columns)
     others = ", ".join(map(repr, found[1:]))
     return [f"{path.name}: the captions are those of {found[0]!r}, not of {others}."] if others else []
 
 
-def _caption_columns(rows: Sequence[tuple[int, Mapping[str, object]]]) -> list[str]:
+def _caption_columns(rows: Sequence[tuple[int, Mapping[str, object]]], columns: NamedColumns) -> list[str]:
     """Return the columns that may hold captions and do so in any row, that of the predictions first."""
     filled = {column for _, row in rows for column, value in row.items() if value not in (None, "")}
-    return [column for column in (*OUTPUT_COLUMNS, *_CAPTION_COLUMNS) if column in filled]
+    named = ["caption"] if "caption" in columns.mapping and not columns.any_table else []
+    return [column for column in (*named, *OUTPUT_COLUMNS, *_CAPTION_COLUMNS) if column in filled]
 
 
-def _caption_rows(path: Path) -> Iterable[tuple[int, Mapping[str, object]]]:
-    return read_harness_log(path) if is_harness_log(path) else read_table(path, _CAPTIONS)
+def _caption_rows(path: Path, columns: NamedColumns) -> Iterable[tuple[int, Mapping[str, object]]]:
+    if not is_harness_log(path):
+        return read_table(path, columns.of(_CAPTIONS))
+    columns.refuse(path)
+    return read_harness_log(path)
 
 
 def check_length(path: Path, name: object, caption: str) -> str:
@@ -277,19 +332,22 @@ def read_strict_json(path: Path) -> Any:
         raise VttdataError(f"{path}: not JSON ({error}).") from error
 
 
-def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
+def read_foil_scores(path: Path, columns: NamedColumns = USUAL) -> Iterator[tuple[str, tuple[float, float]]]:
     """Yield the id of each pair with the scores of its true text and of its foil.
 
     Args:
         path: CSV, TSV or JSON lines table with ``foil_id`` (or ``video_id`` for paragraphs), and either ``true_score``
             and ``foil_score``, or ``preferred``: ``true``, ``foil`` or ``tie``; or a log of a harness, see
             `vttdata.evaluate.harness_logs`. Of a row with both, the scores count.
+        columns: other names of these columns.
 
     Raises:
         VttdataError: if it cannot be read, a column is missing, a score is not a finite number, or another text is
             preferred than has the higher score.
     """
-    for line, row in read_harness_log(path) if is_harness_log(path) else read_table(path, _PAIRS):
+    if is_log := is_harness_log(path):
+        columns.refuse(path)
+    for line, row in read_harness_log(path) if is_log else read_table(path, columns.of(_PAIRS)):
         name = str(_cell(path, line, row, ("foil_id", "video_id")))
         stated = str(row.get("preferred") or "").strip().lower()
         if "preferred" in row and stated not in PREFERENCES:
@@ -320,7 +378,11 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
             a query.
     """
     run: dict[str, dict[str, float]] = {}
-    for line, (query, _, video, _, score, _) in _read_cells(path, "query Q0 video rank score tag"):
+    hint = (
+        ", of a run of retrieval (TREC). Captions are read from a table (.csv, .tsv, .json, .jsonl) with the columns "
+        "video_id and caption, also a .txt with --task captioning"
+    )
+    for line, (query, _, video, _, score, _) in _read_cells(path, "query Q0 video rank score tag", hint):
         ranking = run.setdefault(query, {})
         if video in ranking:
             raise VttdataError(f"{path}:{line}: {video!a} is duplicated in the ranking of {query!a}.")
@@ -345,13 +407,13 @@ def read_relevance(path: Path) -> dict[str, dict[str, float]]:
     return relevance
 
 
-def _read_cells(path: Path, columns: str) -> Iterator[tuple[int, list[str]]]:
+def _read_cells(path: Path, columns: str, hint: str = "") -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line that is not empty, which has as many as there are `columns`."""
     width = len(columns.split())
     with open_text(path) as stream:
         for line, cells in enumerate(map(str.split, stream), 1):
             if len(cells) not in (0, width):
-                raise VttdataError(f"{path}:{line}: {len(cells)} columns instead of these {width}: {columns}.")
+                raise VttdataError(f"{path}:{line}: {len(cells)} columns instead of these {width}: {columns}{hint}.")
             if cells:
                 yield line, cells
 

@@ -33,6 +33,8 @@ from vttdata.statistics.bootstrap import Resampled
 _REPORT = "evaluation.json"
 EVALUATIONS = (_REPORT, "conditions.json")
 """Files by which stored evaluations are known, of a system and of conditions."""
+NOT_COMPARABLE = "NOT COMPARABLE"
+"""How a sentence on a comparison begins that compares nothing."""
 _WITHDRAWN = "Values of items that were withdrawn since are removed; the scores are those from before."
 
 
@@ -116,8 +118,10 @@ class Evaluation(Result):
             which those whose video has no column are missing too.
         scores: column -> scores.
         item_set: what was predicted for.
-        against: column -> difference to the other system; empty without one.
-        groups: ``category`` or ``length`` -> group -> column -> score.
+        other: what the system is called that this one is compared with.
+        against: column -> difference to it; empty without one.
+        comparison: sentences on what a reader of the differences should know.
+        groups: ``category``, ``length``, ``type`` or ``place`` (of the right option) -> group -> column -> score.
         human: column -> score of the human captions, each against the others of its clip, and of the system against
             as many references; empty unless requested.
         leaks: kind -> number of items that share something with training, and ``clean``; empty without training.
@@ -140,7 +144,9 @@ class Evaluation(Result):
     items: ItemCounts
     scores: Mapping[str, MetricScores]
     item_set: Items = field(repr=False)
+    other: str = ""
     against: Mapping[str, Difference] = field(default_factory=dict)
+    comparison: Sequence[str] = ()
     groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
     human: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
     leaks: Mapping[str, int] = field(default_factory=dict)
@@ -174,14 +180,21 @@ class Evaluation(Result):
     def for_paper(self) -> Section:
         """Return what a paper says of the scores: as the field prints them, on what, and how they were made."""
         lines: dict[str, list[str]] = {}
+        differences: list[str] = []
         kinds = {name: Printed("", name.replace("/", " of ")) for name in self.scores if name.startswith("accuracy/")}
         for name, printed in {**PRINTED, **kinds}.items():
             if name in self.scores:
                 score = self.scores[name].all
-                ends = (
-                    f" ({printed.format(score.low)}-{printed.format(score.high)})" if math.isfinite(score.low) else ""
+                text = f"{printed.name} {printed.format(score.score)}{_ends(printed, score.low, score.high)}"
+                lines.setdefault(printed.subject, []).append(text)
+            if name in self.against:
+                one = self.against[name]
+                sign = "+" if one.difference > 0 else ""
+                p = f", p = {one.p_holm:.4f}" if math.isfinite(one.p_holm) else ""
+                differences.append(
+                    f"{printed.subject} {printed.name} {sign}{printed.format(one.difference)}"
+                    f"{_ends(printed, one.low, one.high)}{p}".strip()
                 )
-                lines.setdefault(printed.subject, []).append(f"{printed.name} {printed.format(score.score)}{ends}")
         items = self.item_set
         head = (
             f"{self.task} on {self.config}/{self.split} of {self.dataset} {self.version}: {self.items.scored:,} of "
@@ -189,6 +202,10 @@ class Evaluation(Result):
             "but ranks."
         )
         scores = [f"{subject}: {', '.join(texts)}".removeprefix(": ") for subject, texts in lines.items()]
+        if differences and not any(note.startswith(NOT_COMPARABLE) for note in self.comparison):
+            test = f"; p of paired randomisation of sources, corrected for {len(self.against)} scores by Holm's method"
+            is_tested = any(math.isfinite(one.p) for one in self.against.values())
+            scores.append(f"minus {self.other}: {'; '.join(differences)}{test * is_tested}")
         sentences = [head] if scores else []
         if self.reported:
             first, called = next(iter(self.reported.items()))
@@ -201,7 +218,7 @@ class Evaluation(Result):
         return Section("For the paper", sentences, [*scores, f"Signature: {self.signature}"], key="paper")
 
     def sections(self) -> Iterator[Section]:
-        """Yield the scores, the difference to the other system, people, groups, and what a reader should know."""
+        """Yield the scores, what a reader should know, the difference to the other system, people, and groups."""
         counts = self.items
         head = (
             f"{self.dataset} {self.version}, {self.task} on {self.config}/{self.split}: {counts.scored:,} of "
@@ -211,20 +228,17 @@ class Evaluation(Result):
         rows: list[list[object]] = [
             [name, *(getattr(scores, selection) for selection in selections)] for name, scores in self.scores.items()
         ]
-        figures = [bars for name in self.scores if (bars := self._draw(name)).rows]
+        drawn = map(self._draw, self.scores)
+        figures = [bars for bars in drawn if len(bars.rows) > 1 or (bars.rows and bars.limits)]
         table = ResultTable(_columns("metric", *selections), rows, "Scores with 95 % intervals over sources")
         yield Section("Scores", [head], meanings(self.scores), table, figures, key="scores")
         if self.leaks:
             leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in self.leaks.items())
             yield Section("Leaks", [f"Items that share something with training: {leaks}."])
-        if self.against:
-            rows = []
-            for name, one in self.against.items():
-                difference = Interval(one.difference, one.low, one.high)
-                score = self.scores[name].all.score
-                rows.append([name, score, one.other, difference, one.p, one.p_holm, one.p_mcnemar])
-            columns = _columns("metric", "this", "other", "difference", "p", "p (Holm)", "p (McNemar)")
-            yield Section("Difference to the other system", table=ResultTable(columns, rows), key="against")
+        if self.notes:
+            yield Section("Notes", items=self.notes)
+        if self.against or self.comparison:
+            yield self._differences()
         if self.human:
             rows = [[name, row["human"], row["system"]] for name, row in self.human.items()]
             sentence = "Against one reference fewer, each human caption left out in turn."
@@ -233,15 +247,34 @@ class Evaluation(Result):
             )
         for kind, groups in self.groups.items():
             # More columns than these are read in the JSON.
-            shown = [name for name in next(iter(groups.values())) if name != "chance"][:6]
+            names = next(iter(groups.values()))
+            known = [name for name in names if any(math.isfinite(scores[name].score) for scores in groups.values())]
+            shown = [name for name in known if name not in ("chance", "accuracy-understood")][:6] or known
+            if not shown:
+                continue
             rows = [
-                [group, scores[shown[0]].items, *(scores[name].score for name in shown)]
-                for group, scores in groups.items()
+                [group, scores[shown[0]].items, *(scores[name] for name in shown)] for group, scores in groups.items()
             ]
-            yield Section(f"By {kind}", table=ResultTable(_columns(kind, "items", *shown), rows), key=f"by-{kind}")
-        if self.notes:
-            yield Section("Conditions", self.notes)
+            table = ResultTable([kind, "items", *shown], rows, brief=True)
+            yield Section(f"By {kind}", table=table, key=f"by-{kind}")
         yield self.for_paper()
+
+    def _differences(self) -> Section:
+        """Return the section on the difference to the other system, without columns in which nothing is known."""
+        tests = {"p": "p", "p (Holm)": "p_holm", "p (McNemar)": "p_mcnemar"}
+        known = {
+            name: field
+            for name, field in tests.items()
+            if any((p := getattr(one, field)) is not None and math.isfinite(p) for one in self.against.values())
+        }
+        rows = []
+        for name, one in self.against.items():
+            other = math.nan if one.other is None else one.other
+            scores = (Interval(score, math.nan, math.nan) for score in (self.scores[name].all.score, other))
+            difference = Interval(one.difference, one.low, one.high)
+            rows.append([name, *scores, difference, *(getattr(one, field) for field in known.values())])
+        table = ResultTable(_columns("metric", "this", self.other, "difference", *known), rows) if rows else None
+        return Section(f"Difference to {self.other}", self.comparison, table=table, key="against")
 
     @property
     def notes(self) -> list[str]:
@@ -368,6 +401,12 @@ def plain_values(value: object) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain_values(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _ends(printed: Printed, low: float, high: float) -> str:
+    """Return the ends of an interval in brackets as papers print them; empty where there are none."""
+    to = " to " if low < 0 else "-"
+    return f" ({printed.format(low)}{to}{printed.format(high)})" if math.isfinite(low) else ""
 
 
 def _columns(name: str, *scores: str) -> list[ResultColumn | str]:

@@ -18,7 +18,7 @@ from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
-from vttdata.evaluate.predictions import ItemCounts, Matched, MatchRule
+from vttdata.evaluate.predictions import USUAL, ItemCounts, Matched, MatchRule, NamedColumns
 from vttdata.evaluate.tasks import TASKS
 from vttdata.json_types import JsonObject
 from vttdata.statistics.arrays import Floats
@@ -31,7 +31,7 @@ OPTIONS: Mapping[str, str] = {
     "was trained on.",
     "human": "Human captions are scored beside captions only; leave the human ceiling out of other tasks.",
     "relevance": "Judgments of relevance are about retrieval; leave them out of other tasks.",
-    "clean": "Captions are cleaned; leave it out of other tasks.",
+    "strip": "Captions are stripped; leave it out of other tasks.",
     "rules": "Rules read free answers to questions; leave them out of other tasks.",
     "permuted": "Permuted options are those of questions; leave them out of other tasks.",
     "errata": "Errata are about questions here; leave them out of other tasks.",
@@ -81,7 +81,8 @@ class Scoring(Generic[ItemsT]):
         rules: by which free answers to questions are read.
         permuted: files of answers to the same questions with their options in other orders.
         errata: id of a question -> its errors.
-        clean: captions are scored without reasoning, special tokens and a repeated prompt.
+        strip: captions are scored without reasoning, special tokens and a repeated prompt.
+        columns: what columns of tables of predictions are called.
     """
 
     task: str
@@ -96,7 +97,8 @@ class Scoring(Generic[ItemsT]):
     rules: str = DEFAULT_RULES
     permuted: Sequence[Path] = ()
     errata: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    clean: bool = False
+    strip: bool = False
+    columns: NamedColumns = USUAL
 
     @property
     def complete(self) -> ItemCounts:
@@ -135,6 +137,7 @@ class EvaluationTask(ABC, Generic[ItemsT]):
         default_metrics: captioning metrics that are computed unless others are named; empty for a task whose columns
             come from itself.
         options: those of `OPTIONS` that the task has.
+        columns: columns of a table of predictions that may be called otherwise; empty where it is no table.
         headline: column by which conditions are compared unless another one is named; None without such a one.
         solves_items: whether a value of 1 solves an item, so that the items which need the video can be listed.
         observed_as: task that the built-in observers do in place of this one; None for this one.
@@ -143,6 +146,7 @@ class EvaluationTask(ABC, Generic[ItemsT]):
     default_config: str = "clips"
     default_metrics: Sequence[str] = ()
     options: Collection[str] = ()
+    columns: Sequence[str] = ()
     headline: str | None = None
     solves_items: bool = True
     observed_as: str | None = None
@@ -194,7 +198,7 @@ class EvaluationTask(ABC, Generic[ItemsT]):
         """
         return {}
 
-    def predicted_texts(self, path: Path, items: ItemsT) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+    def predicted_texts(self, path: Path, items: ItemsT, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the id of an item and a text of its prediction, which may have several; nothing without texts."""
         return ()
 

@@ -41,12 +41,14 @@ class ResultColumn(NamedTuple):
 class ResultTable:
     """Table whose cells are texts, numbers, intervals, or None for what is not known; a page shows the caption too.
 
-    Columns whose texts are all numbers are numeric. Names stand for columns with three decimals.
+    Columns whose texts are all numbers are numeric. Names stand for columns with three decimals. Only
+    pages show the ends of intervals of a `brief` table.
     """
 
     columns: Sequence[ResultColumn | str]
     rows: Sequence[Sequence[Any]]
     caption: str = ""
+    brief: bool = False
 
     @classmethod
     def of_rows(cls, rows: Sequence[Sequence[Any]], caption: str = "") -> ResultTable:
@@ -67,11 +69,20 @@ class ResultTable:
             for index in range(len(self.columns))
         ]
 
+    @property
+    def digits(self) -> list[int]:
+        """Number of decimals of each column."""
+        return [3 if isinstance(column, str) else column.digits for column in self.columns]
+
     def texts(self, missing: str = "-") -> list[list[str]]:
         """Return the rows as texts."""
-        digits = [3 if isinstance(column, str) else column.digits for column in self.columns]
         return [
-            [format_cell(cell, decimals, missing) for cell, decimals in zip(row, digits, strict=True)]
+            [
+                format_score(cell, decimals, missing)
+                if self.brief and isinstance(cell, Interval)
+                else format_cell(cell, decimals, missing)
+                for cell, decimals in zip(row, self.digits, strict=True)
+            ]
             for row in self.rows
         ]
 
@@ -157,20 +168,34 @@ class Result:
 def format_cell(value: object, digits: int = 3, missing: str = "-") -> str:
     """Return a value as text.
 
-    Numbers from 10 on have two decimals, and what would be 0 has one significant digit.
+    Numbers from 10 on have two decimals, and what would be 0 has one significant digit, but for scores with intervals.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return missing
     if isinstance(value, Interval):
-        text = format_cell(value.score, digits, missing)
-        if math.isnan(value.score) or math.isnan(value.low):
-            return text
-        return f"{text} ({format_cell(value.low, digits)} to {format_cell(value.high, digits)})"
+        ends = format_ends(value, digits)
+        return f"{format_score(value, digits, missing)}{ends and f' ({ends})'}"
     if isinstance(value, float):
-        if value and abs(value) < 0.5 * 10**-digits:
-            return f"{value:.0e}"
-        return f"{value:,.{digits if abs(value) < 10 else min(digits, 2)}f}"
+        is_tiny = value and abs(value) < 0.5 * 10**-digits
+        return f"{value:.0e}" if is_tiny else _format_decimals(value, digits)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def format_score(value: Interval, digits: int = 3, missing: str = "-") -> str:
+    """Return the score of an interval as text; one that is 0 but for smoothing is 0."""
+    return missing if math.isnan(value.score) else _format_decimals(value.score, digits)
+
+
+def format_ends(value: Interval, digits: int = 3) -> str:
+    """Return the ends of an interval as text; empty where there are none."""
+    if math.isnan(value.score) or math.isnan(value.low):
+        return ""
+    return f"{_format_decimals(value.low, digits)} to {_format_decimals(value.high, digits)}"
+
+
+def _format_decimals(value: float, digits: int) -> str:
+    text = f"{value:,.{digits if abs(value) < 10 else min(digits, 2)}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
 
 
 def format_text(sections: Iterable[Section]) -> str:

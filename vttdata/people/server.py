@@ -6,6 +6,7 @@ no cookies, so that no other site can act for them. Nothing is read from outside
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -30,7 +31,7 @@ from vttdata.people.connections import Connection, OncePerMinute
 from vttdata.people.results import result_files
 from vttdata.people.service import RequestError, Service, lock_campaign
 from vttdata.people.store import SaveError, Store
-from vttdata.people.task import Observed, script_of
+from vttdata.people.task import Observed, Row, script_of
 
 MAX_BODY = 64 * 1024
 """Bytes of the longest request."""
@@ -40,11 +41,11 @@ _MAX_ID = 64
 _MAX_PROBLEM = 500
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _HEADERS = {
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-    "X-Robots-Tag": "noindex",
-    "Cross-Origin-Resource-Policy": "same-origin",
+    b"referrer-policy": b"no-referrer",
+    b"x-content-type-options": b"nosniff",
+    b"cache-control": b"no-store",
+    b"x-robots-tag": b"noindex",
+    b"cross-origin-resource-policy": b"same-origin",
 }
 # Mechanical Turk shows the page in a frame and takes its answers from a form.
 _POLICY = (
@@ -54,11 +55,43 @@ _POLICY = (
 )
 
 
+class _Answers:
+    """Answers on their way to the disk: those that arrive while others are written share the next commit."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.waiting: list[tuple[tuple[Any, ...], asyncio.Future[Row | Exception]]] = []
+        self.writing: asyncio.Task[None] | None = None
+
+    async def save(self, *fields: Any) -> Row:
+        """Return what `Service.answer` returns, once the answer is on the disk."""
+        future: asyncio.Future[Row | Exception] = asyncio.get_running_loop().create_future()
+        self.waiting.append((fields, future))
+        if self.writing is None or self.writing.done():
+            self.writing = asyncio.create_task(self._write())
+        outcome = await future
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def _write(self) -> None:
+        while self.waiting:
+            group, self.waiting = self.waiting, []
+            outcomes: list[Row | Exception]
+            try:
+                outcomes = await run_in_threadpool(self.service.answer_together, [fields for fields, _ in group])
+            except Exception as error:
+                outcomes = [error] * len(group)
+            for (_, future), outcome in zip(group, outcomes, strict=True):
+                if not future.cancelled():
+                    future.set_result(outcome)
+
+
 class _Site:
     """Answers to the requests of a campaign's pages."""
 
     def __init__(self, campaign: Campaign, service: Service) -> None:
-        self.campaign, self.service = campaign, service
+        self.campaign, self.service, self.answers = campaign, service, _Answers(service)
         site = files("vttdata.people").joinpath("site")
         self.pages = {path.name: path.read_bytes() for path in site.iterdir() if Path(path.name).suffix in _TYPES}
         self.pages["task.js"] = script_of(campaign.task_name).read_bytes()
@@ -80,8 +113,9 @@ class _Site:
         return self.page(name)
 
     async def worker(self, request: Request) -> str:
-        name: str = await run_in_threadpool(self.service.worker_of, request.path_params["token"])
-        return name
+        token = request.path_params["token"]
+        known = self.service.known_tokens.get(token)
+        return await run_in_threadpool(self.service.worker_of, token) if known is None else known
 
     async def start(self, request: Request) -> Response:
         await self.worker(request)
@@ -121,7 +155,7 @@ class _Site:
         spent = float(min(max(seconds, 0), 10**6))
         fields = (answer_id, unit, item, body.get("answer"), problem, spent, _observed(body.get("observed")))
         # The page knows by its own id that nobody else answered in our place.
-        return JSONResponse(await run_in_threadpool(self.service.answer, worker, *fields) | {"id": answer_id})
+        return JSONResponse(await self.answers.save(worker, *fields) | {"id": answer_id})
 
     async def video(self, request: Request) -> Response:
         names = [*self.campaign.video_numbers(await self.worker(request))]
@@ -188,8 +222,8 @@ class _Headers:
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
-                added = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
+                added = (pair for pair in _HEADERS.items() if pair[0] not in present)
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

@@ -24,7 +24,7 @@ from vttdata.files.results import ResultColumn, ResultTable, Section
 from vttdata.ids import digest
 from vttdata.people.campaign import MOST_CONTROL_EVERY, Campaign
 from vttdata.people.scoring.quality import Agreement, agreement, worker_quality
-from vttdata.people.store import DuplicateError, Reservation, Store, StoredAnswer, WorkerState, answered
+from vttdata.people.store import DuplicateError, Reservation, SaveError, Store, StoredAnswer, WorkerState, answered
 from vttdata.people.task import AnswerError, Earlier, Observed, Row, Unit
 
 
@@ -214,20 +214,43 @@ def lock_campaign(folder: Path) -> Iterator[None]:
 class Service:
     """Running campaign.
 
-    `wall` gives seconds since the epoch, and `clock` seconds that only go forward.
+    `wall` gives seconds since the epoch, and `clock` seconds that only go forward. `known_tokens` has the workers who
+    were read, by the tokens of their links.
     """
 
     def __init__(self, campaign: Campaign, store: Store, *, wall: Any = time.time, clock: Any = time.monotonic) -> None:
         self.campaign, self.store, self.wall, self.clock = campaign, store, wall, clock
-        self._lock = threading.Lock()
-        settings = campaign.settings
+        self._lock = threading.RLock()
+        self._workers: dict[str, WorkerState] = {}
+        self.known_tokens: dict[str, str] = {}
+        self._version = (-1, 0)
+        self._report: tuple[int, float, Row] | None = None
+        self._load_workers()
+        self._is_stale = False
+        self._load_answers()
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold what is in memory; after a failure to write, which it may be ahead of, it is read anew."""
+        with self._lock:
+            if self._is_stale:
+                self._load_answers()
+            try:
+                yield
+            except SaveError:
+                self._is_stale = True
+                raise
+
+    def _load_answers(self) -> None:
+        """Read what was answered, and what waits for whom."""
+        campaign, store, settings = self.campaign, self.store, self.campaign.settings
         # Others have answers that count.
         asked = {unit.unit: unit for unit in campaign.units.values() if unit.asked}
         self._queue = UnitQueue(
             asked.values(),
             settings.judgments,
             settings.control_every or MOST_CONTROL_EVERY,
-            clock,
+            self.clock,
             campaign.token("order"),
             qualifying=campaign.task.qualifying(),
             enough_controls=(campaign.task.enough_controls() if any(unit.is_control for unit in asked.values()) else 0),
@@ -240,23 +263,19 @@ class Service:
         # Units that a worker was ever shown.
         self._assigned: set[tuple[str, str]] = {(worker, unit) for unit, worker in store.assignments()}
         self._ids: dict[str, tuple[str, str, str]] = {}
-        self._workers: dict[str, WorkerState] = {}
-        self._tokens: dict[str, str] = {}
-        self._version = (-1, 0)
-        self._report: tuple[int, float, Row] | None = None
-        self._load_workers()
-        for answer_id, worker, unit, item, is_problem in store.answer_keys():
-            if unit in asked:
-                self._note(answer_id, worker, unit, item, is_problem=is_problem)
-        for unit, item in campaign.items:
-            for stored in store.answers(unit=unit, item=item) if campaign.units[unit].qualifies else ():
-                self._wrong[stored.worker] += self._is_wrong(stored.worker, unit, item, stored.answer)
-        now = wall()
+        # What a task compares further answers with.
+        self._of_worker: dict[str, list[StoredAnswer]] = {}
+        self._of_item: dict[tuple[str, str], list[StoredAnswer]] = {}
+        for stored in store.answers():
+            if stored.unit in asked:
+                self._note(stored)
+        now = self.wall()
         for unit, worker, expires in store.reservations():
             # A clock that was set back or forward makes no reservation longer than it was.
             left = min(max(expires - now, 0.0), settings.reservation_seconds)
             if unit in asked and unit not in self._queue.seen.get(worker, ()):
                 self._queue.reserve(worker, unit, left)
+        self._is_stale = False
 
     def _load_workers(self) -> None:
         """Read the workers again if another process has added some."""
@@ -268,15 +287,20 @@ class Service:
 
     def _remember(self, state: WorkerState) -> None:
         if state.worker not in self._workers:
-            self._tokens[self.campaign.worker_token(state.worker)] = state.worker
+            self.known_tokens[self.campaign.worker_token(state.worker)] = state.worker
         self._workers[state.worker] = state
 
-    def _note(self, answer_id: str, worker: str, unit: str, item: str, *, is_problem: bool) -> None:
-        self._ids[answer_id] = (worker, unit, item)
+    def _note(self, stored: StoredAnswer) -> None:
+        worker, unit, item = stored.worker, stored.unit, stored.item
+        self._ids[stored.answer_id] = (worker, unit, item)
+        self._wrong[worker] += self._is_wrong(worker, unit, item, stored.answer)
+        if self.campaign.task.compares and stored.answer:
+            self._of_worker.setdefault(worker, []).append(stored)
+            self._of_item.setdefault((unit, item), []).append(stored)
         self._assigned.add((worker, unit))
         done = self._partial.setdefault((worker, unit), set())
         done.add(item)
-        if is_problem:
+        if stored.problem is not None:
             self._problems.add((worker, unit))
         if done.issuperset(item.item for item in self.campaign.units[unit].asked):
             del self._partial[worker, unit]
@@ -288,14 +312,14 @@ class Service:
         Raises:
             RequestError: 404 when there is none.
         """
-        with self._lock:
-            if token not in self._tokens:
+        with self._held():
+            if token not in self.known_tokens:
                 self._load_workers()
-            if token not in self._tokens:
+            if token not in self.known_tokens:
                 raise RequestError(
                     404, "This link is not one of this task. Ask the person who sent it for a new one.", "link"
                 )
-            return self._tokens[token]
+            return self.known_tokens[token]
 
     def is_requester(self, token: str) -> bool:
         """Return whether a token is that of the requester's page."""
@@ -319,7 +343,7 @@ class Service:
             raise RequestError(400, "The link does not say who you are. Open the task from the platform again.")
         known = ("assignmentId", "hitId", "turkSubmitTo", "STUDY_ID", "SESSION_ID")
         platform = {name: query[name][:500] for name in known if query.get(name)}
-        with self._lock:
+        with self._held():
             self.store.add_worker(names[0], platform)
             state = self._workers.get(names[0], WorkerState(names[0], None, False, 0, {}))
             self._remember(state._replace(platform=platform or state.platform))
@@ -328,7 +352,7 @@ class Service:
 
     def state(self, worker: str) -> Row:
         """Return what the worker's page shows now."""
-        with self._lock:
+        with self._held():
             return self._state(worker)
 
     def _state(self, worker: str) -> Row:
@@ -380,7 +404,7 @@ class Service:
 
     def _is_wrong(self, worker: str, unit: str, item: str, answer: Row | None) -> bool:
         """Return whether an answer is one to the worker's qualification, and not right; None is a problem."""
-        if unit not in self._queue.qualification(worker):
+        if unit not in self._queue.qualification(worker) or (unit, item) not in self.campaign.items:
             return False
         task = self.campaign.task
         return answer is None or not task.control_passed(self.campaign.items[unit, item], answer)
@@ -403,7 +427,7 @@ class Service:
 
     def agree(self, worker: str) -> Row:
         """Note that a worker agreed to the consent."""
-        with self._lock:
+        with self._held():
             if self._workers[worker].agreed is None:
                 self._change(worker, agreed=self.wall())
             return self._state(worker)
@@ -417,7 +441,7 @@ class Service:
         questions = self.campaign.task.quiz()
         if not isinstance(choices, list) or len(choices) != len(questions):
             raise RequestError(422, "Please answer every question.", "correction")
-        with self._lock:
+        with self._held():
             known = self._workers[worker]
             if known.agreed is None or known.qualified or known.attempts >= MAX_ATTEMPTS:
                 return self._state(worker)
@@ -439,7 +463,7 @@ class Service:
 
     def check(self, worker: str, unit: str, item: str, answer: Any) -> str | None:
         """Return what is wrong with an answer that is being written, None when it would be taken."""
-        with self._lock:
+        with self._held():
             try:
                 self._checked(worker, unit, item, answer)
             except AnswerError as error:
@@ -454,12 +478,9 @@ class Service:
         self._check_assigned(worker, unit, item)
         if not isinstance(answer, dict):
             raise RequestError(400, "The answer is not a JSON object.")
-        earlier = Earlier((), ())
-        if task.compares:
-            others = [a.answer for a in self.store.answers(unit=unit, item=item) if a.answer and a.worker != worker]
-            own = [a.answer for a in self.store.answers(worker=worker) if a.answer and (a.unit, a.item) != (unit, item)]
-            earlier = Earlier(others, own)
-        return task.check(self.campaign.items[unit, item], answer, earlier)
+        others = [a.answer for a in self._of_item.get((unit, item), ()) if a.answer and a.worker != worker]
+        own = [a.answer for a in self._of_worker.get(worker, ()) if a.answer and (a.unit, a.item) != (unit, item)]
+        return task.check(self.campaign.items[unit, item], answer, Earlier(others, own))
 
     def _check_assigned(self, worker: str, unit: str, item: str) -> None:
         if (unit, item) not in self.campaign.items or (worker, unit) not in self._assigned:
@@ -487,7 +508,7 @@ class Service:
             RequestError: when it is refused; 422 when the worker can correct it.
             SaveError: when it cannot be written, such as on a full disk.
         """
-        with self._lock:
+        with self._held():
             if self._ids.get(answer_id) == (worker, unit, item):
                 return self._state(worker) | {"saved": "before"}
             known = self._partial.get((worker, unit), set())
@@ -517,21 +538,37 @@ class Service:
             except DuplicateError:
                 # Another server wrote it; this one's memory is behind.
                 raise RequestError(409, "This answer is saved already. Reload the page to go on.") from None
-            self._note(answer_id, worker, unit, item, is_problem=problem is not None)
-            self._wrong[worker] += is_wrong
+            self._note(stored)
             if following is not None:
                 self._assigned.add((worker, following))
                 self._queue.reserve(worker, following, self.campaign.settings.reservation_seconds)
             return self._state(worker) | {"saved": "now"}
 
+    def answer_together(self, sent: Iterable[tuple[Any, ...]]) -> list[Row | Exception]:
+        """Save answers by one commit: of each the arguments of `answer` come in, and what that returns or raises, out.
+
+        Raises:
+            SaveError: when they cannot be written; none of them is saved.
+        """
+        with self._held(), self.store.transaction():
+            return [self._outcome(fields) for fields in sent]
+
+    def _outcome(self, fields: tuple[Any, ...]) -> Row | Exception:
+        try:
+            return self.answer(*fields)
+        except SaveError:
+            raise
+        except Exception as error:
+            return error
+
     def report(self) -> Row:
         """Return what the requester's page shows: progress, workers, agreement."""
-        with self._lock:
+        with self._held():
             number, then = len(self._ids), self.clock()
             if self._report and (self._report[0] == number or then - self._report[1] < _REPORT_SECONDS):
                 return self._report[2]
         report = make_report(self.campaign, self.store)
-        with self._lock:
+        with self._held():
             self._report = (number, then, report)
         return report
 

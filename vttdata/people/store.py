@@ -14,7 +14,7 @@ import sqlite3
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,8 +57,7 @@ CREATE TABLE IF NOT EXISTS answers (
     observed TEXT,
     UNIQUE (worker, unit, item)
 );
-CREATE INDEX IF NOT EXISTS ix_answers_worker ON answers (worker);
-CREATE INDEX IF NOT EXISTS answers_of_item ON answers (unit, item);
+CREATE INDEX IF NOT EXISTS held_reservations ON reservations (worker) WHERE expires > 0;
 """
 
 _Record = TypeVar("_Record")
@@ -118,7 +117,7 @@ class Store:
 
     def __init__(self, campaign: Campaign, *, reading: bool = False) -> None:
         self._path = path = campaign.folder / DATABASE
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._added = 0
         try:
             if reading and not os.access(campaign.folder, os.W_OK):
@@ -156,24 +155,33 @@ class Store:
             self.connection = copy
 
     @contextlib.contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction, which is committed at the end and undone by an error."""
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction, which is committed at the end and undone by an error; one within another is part of it.
+
+        Raises:
+            DuplicateError: when there is such a row already.
+            SaveError: when it cannot be written; nothing is changed.
+        """
         try:
-            with self._lock, self.connection as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
+            with self._lock:
+                if self.connection.in_transaction:
+                    yield self.connection
+                    return
+                with self.connection as connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    yield connection
+                    # SQLite itself undoes it after some errors of the disk, which this statement alone notices.
+                    connection.execute("COMMIT")
         except sqlite3.IntegrityError as error:
             raise DuplicateError from error
         except sqlite3.Error as error:
             raise SaveError(f"{self._path}: cannot be written ({_reason(error)}).") from error
 
-    def _select(
-        self, query: str, make_record: Callable[..., _Record], values: Mapping[str, str | None] | None = None
-    ) -> list[_Record]:
+    def _select(self, query: str, make_record: Callable[..., _Record]) -> list[_Record]:
         """Return a record for each row of a query, whose columns are the arguments of `make_record`."""
         try:
             with self._lock:
-                rows = self.connection.execute(query, values or {}).fetchall()
+                rows = self.connection.execute(query).fetchall()
             return [make_record(*row) for row in rows]
         except (sqlite3.Error, ValueError, TypeError) as error:
             raise VttdataError(f"{self._path}: cannot be read ({_reason(error)}); restore it from a copy.") from error
@@ -193,7 +201,7 @@ class Store:
 
     def add_worker(self, worker: str, platform: dict[str, str] | None = None) -> None:
         """Add a worker who is not there yet; the platform's parameters of one who is are replaced."""
-        with self._write() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "INSERT INTO workers (worker, qualified, attempts, platform) VALUES (?, 0, 0, ?) "
                 "ON CONFLICT (worker) DO UPDATE SET platform = excluded.platform WHERE excluded.platform <> '{}'",
@@ -203,7 +211,7 @@ class Store:
 
     def update_worker(self, state: WorkerState) -> None:
         """Write the consent, qualification and attempts of a worker who is there."""
-        with self._write() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "UPDATE workers SET agreed = ?, qualified = ?, attempts = ? WHERE worker = ?",
                 (state.agreed, state.qualified, state.attempts, state.worker),
@@ -216,7 +224,7 @@ class Store:
             SaveError: when nothing could be deleted.
             VttdataError: when the rows are deleted, but could not be removed from the file's free pages and journal.
         """
-        with self._write() as connection:
+        with self.transaction() as connection:
             answers = connection.execute("DELETE FROM answers WHERE worker = ?", (worker,)).rowcount
             connection.execute("DELETE FROM reservations WHERE worker = ?", (worker,))
             workers = connection.execute("DELETE FROM workers WHERE worker = ?", (worker,)).rowcount
@@ -242,7 +250,7 @@ class Store:
 
     def reserve(self, reservation: Reservation) -> None:
         """Write a reservation in the place of the worker's earlier ones."""
-        with self._write() as connection:
+        with self.transaction() as connection:
             _replace_reservation(connection, reservation.worker, reservation)
 
     def save(self, answer: StoredAnswer, reservation: Reservation | None) -> None:
@@ -255,7 +263,7 @@ class Store:
         observed = None if answer.observed is None else json.dumps(answer.observed._asdict())
         content = None if answer.answer is None else json.dumps(answer.answer)
         values = answer._asdict() | {"answer": content, "observed": observed}
-        with self._write() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "INSERT INTO answers (answer_id, worker, unit, item, answer, problem, seconds, saved, observed) "
                 "VALUES (:answer_id, :worker, :unit, :item, :answer, :problem, :seconds, :saved, :observed)",
@@ -263,23 +271,12 @@ class Store:
             )
             _replace_reservation(connection, answer.worker, reservation)
 
-    def answers(self, *, worker: str | None = None, unit: str | None = None, item: str = "") -> list[StoredAnswer]:
-        """Return answers in the order in which they were saved: all, those of a worker, or those to an item."""
-        columns = "answer_id, worker, unit, item, answer, problem, seconds, saved, observed"
-        query = f"SELECT {columns} FROM answers WHERE TRUE"  # noqa: S608, the columns are those above
-        if worker is not None:
-            query += " AND worker = :worker"
-        if unit is not None:
-            query += " AND unit = :unit AND item = :item"
+    def answers(self) -> list[StoredAnswer]:
+        """Return the answers in the order in which they were saved."""
         return self._select(
-            query + " ORDER BY number", _as_stored_answer, {"worker": worker, "unit": unit, "item": item}
-        )
-
-    def answer_keys(self) -> list[tuple[str, str, str, str, bool]]:
-        """Return id, worker, unit and item of every answer, and whether it is a problem instead."""
-        return self._select(
-            "SELECT answer_id, worker, unit, item, problem IS NOT NULL FROM answers ORDER BY number",
-            lambda answer_id, worker, unit, item, is_problem: (answer_id, worker, unit, item, bool(is_problem)),
+            "SELECT answer_id, worker, unit, item, answer, problem, seconds, saved, observed FROM answers "
+            "ORDER BY number",
+            _as_stored_answer,
         )
 
 
@@ -298,7 +295,7 @@ def _as_stored_answer(*row: Any) -> StoredAnswer:
 
 
 def _replace_reservation(connection: sqlite3.Connection, worker: str, reservation: Reservation | None) -> None:
-    connection.execute("UPDATE reservations SET expires = 0 WHERE worker = ?", (worker,))
+    connection.execute("UPDATE reservations SET expires = 0 WHERE worker = ? AND expires > 0", (worker,))
     if reservation is not None:
         connection.execute(
             "INSERT INTO reservations (unit, worker, expires) VALUES (?, ?, ?) "

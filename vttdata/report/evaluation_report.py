@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from vttdata.evaluate.conventions import PRINTED, Printed
+from vttdata.evaluate.predictions import NamedColumns
 from vttdata.evaluate.report import Evaluation
 from vttdata.evaluate.task import load_evaluation_task
 from vttdata.report.page import PageSection, Tile, format_number, render_page
@@ -18,26 +19,30 @@ from vttdata.report.sections import Example, render_examples, render_sections
 _ITEMS_SHOWN, _TEXTS_SHOWN, _TILES = 8, 5, 5
 
 
-def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | None = None) -> str:
+def evaluation_page(
+    evaluation: Evaluation, folder: Path, predictions: Path | None = None, columns: Mapping[str, str] = {}
+) -> str:
     """Return the page of an evaluation; texts and frames of items come from the folder of the dataset.
 
-    The texts of predictions, the file of captions that was scored, are shown beside the references.
+    The texts of predictions, the file that was scored, are shown beside the references; `columns` are those of
+    `EvaluationSettings`.
     """
     counts = evaluation.items
     return render_page(
         f"{evaluation.dataset} {evaluation.version}",
-        [*render_sections(evaluation.sections()), *_show_items(evaluation, folder, predictions)],
+        [*render_sections(evaluation.sections()), *_show_items(evaluation, folder, predictions, columns)],
         kicker="Evaluation",
         lead=f"{evaluation.task} on {evaluation.config}/{evaluation.split}",
         tiles=[
             Tile(f"{counts.scored:,}", "items scored", f"of {counts.expected:,}"),
             *_score_tiles(evaluation),
         ],
-        alerts=[("warn", note) for note in evaluation.notes],
     )
 
 
-def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) -> list[PageSection]:
+def _show_items(
+    evaluation: Evaluation, folder: Path, predictions: Path | None, columns: Mapping[str, str]
+) -> list[PageSection]:
     """Return the sections with the best and the worst items of the first metric whose rows are items."""
     name = next((name for name, column in evaluation.columns.items() if column.queries is None), None)
     if name is None:
@@ -51,7 +56,8 @@ def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) 
     ids = {row: evaluation.item_set.ids[int(column.items[row])] for row in (*best, *worst)}
     task = load_evaluation_task(evaluation.task)
     texts = {name: evaluation.item_set.texts_of(int(column.items[row])) for row, name in ids.items()}
-    predicted = task.predicted_texts(predictions, evaluation.item_set) if predictions is not None else ()
+    named = NamedColumns(columns)
+    predicted = task.predicted_texts(predictions, evaluation.item_set, named) if predictions is not None else ()
     captions: dict[str, list[str]] = {}
     for key, text in predicted:
         captions.setdefault(key, []).append(text)
@@ -63,7 +69,7 @@ def _show_items(evaluation: Evaluation, folder: Path, predictions: Path | None) 
             clip, references = texts.get(ids[row], ("", []))
             examples.append(
                 Example(
-                    f"{ids[row]}: {format_number(values[row])}",
+                    f"{ids[row]}: {format_number(round(values[row], 4))}",
                     strong=captions.get(ids[row], [])[:_TEXTS_SHOWN],
                     stills=select_stills(stills, clip),
                     listed=references[:_TEXTS_SHOWN],

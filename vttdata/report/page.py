@@ -18,7 +18,7 @@ from typing import NamedTuple
 import jinja2
 from markupsafe import Markup, escape
 
-from vttdata.files.results import map_code
+from vttdata.files.results import format_ends, format_score, map_code
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # Control characters, surrogates, and the controls that reorder or hide text.
@@ -83,7 +83,13 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {"number": format_number, "zip": zip, "code": mark_code}
+    jinja.filters |= {
+        "number": format_number,
+        "zip": zip,
+        "code": mark_code,
+        "ends": format_ends,
+        "score": format_score,
+    }
     return jinja
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import json
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tests.evaluate.test_judgments import save
 from tests.helpers.hub.built import build_foils
 from tests.helpers.leaking_dataset import write_leaking_dataset
 from vttdata.cli.main import main
-from vttdata.evaluate.meta.comparison import rank_metrics
+from vttdata.evaluate.meta.comparison import ComparisonSettings, evaluate_metrics, rank_metrics
 from vttdata.evaluate.meta.metric_report import SetReport
 from vttdata.evaluate.tasks.foils import read_foil_pairs
 
@@ -113,6 +114,47 @@ def test_judgments_of_a_dataset_are_compared_at_every_level(trecvid: Path, run: 
     assert offsets.pop(0) > 0.9
     assert max(map(abs, offsets.values())) < 0.25
     assert report["signatures"]["bleu"].startswith("bleu|tok:")
+
+
+@pytest.mark.not_on("win32")
+def test_lines_for_a_paper_have_the_headline_and_what_was_drawn(
+    trecvid: Path, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [trecvid, "--metric", "bleu1", "--metric", "cider-d"]
+    (found,) = run(*command)["sets"]
+    assert main(["metric", "test", *map(str, command), *QUICK]) == 0
+    captured = capsys.readouterr()
+    text = captured.out.partition("For the paper\n")[2]
+    assert text.startswith("95 % intervals are of 50 draws of whole videos (seed 0). Systems and people's scores are ")
+    figures = {name: found["metrics"][name]["human"]["z"]["caption"]["pearson"] for name in ("bleu1", "cider-d")}
+    best, other = sorted(figures, key=lambda name: -figures[name]["score"])
+    shown = [
+        f"{n} {figures[n]['score']:.3f} ({figures[n]['low']:.3f} to {figures[n]['high']:.3f})" for n in (best, other)
+    ]
+    line = f"- trecvid-vtt 2016-single, r with z, over all captions: {shown[0]}, {shown[1]}; {best} above {other}: p = "
+    assert line in text
+    # What takes no ten seconds shows no progress off a terminal.
+    assert captured.err == ""
+
+
+def test_every_step_is_counted(tmp_path: Path) -> None:
+    counted: list[int] = []
+
+    class Steps:
+        def advance(self) -> None:
+            counted[1:] = [sum(counted[1:]) + 1]
+
+    @contextlib.contextmanager
+    def progress(total: int) -> Iterator[Steps]:
+        counted.append(total)
+        yield Steps()
+
+    campaign = Campaign(tmp_path)
+    settings = ComparisonSettings(draws=5, progress=progress)
+    tables = {"candidates": campaign.candidates, "references": campaign.references}
+    evaluate_metrics(campaign.scores, ["bleu1", "rouge-l"], **tables, settings=settings)
+    # Two metrics, and the agreement of both with people.
+    assert counted == [3, 3]
 
 
 @pytest.mark.not_on("win32")

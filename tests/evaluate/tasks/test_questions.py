@@ -61,6 +61,16 @@ def evaluate(dataset: Path, answers: Path, capsys: pytest.CaptureFixture[str], *
     return report
 
 
+@pytest.mark.not_on("win32")
+@pytest.mark.parametrize("metric", ["chance", "accuracy-understood", "yes-share"])
+def test_any_single_score_is_printed_by_group(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], metric: str
+) -> None:
+    answers = write(tmp_path / "a.jsonl", yes_everywhere())
+    assert main(["evaluate", str(dataset), str(answers), "--metric", metric]) == 0
+    assert capsys.readouterr().out.partition("By type\n\n")[2].split("\n")[0].split() == ["type", "items", metric]
+
+
 def scores_of(report: dict[str, Any]) -> dict[str, float]:
     return {name: values["all"]["score"] for name, values in report["scores"].items()}
 

@@ -20,6 +20,7 @@ from vttdata.cli.options import (
     metric_option,
     option,
     out_option,
+    quiet_option,
     read_metric_inputs,
     scores_option,
     seed_option,
@@ -44,7 +45,7 @@ def parse_scale(context: click.Context, parameter: click.Parameter, value: str |
         "A table of judgments has the columns video_id (or item) and score, and if known system, candidate, "
         "annotator, z and references. Whether ids lead to the captions that were judged is checked where neighbouring "
         "captions are known. Scores and results are kept by content, so that a second run takes seconds; intervals "
-        "draw whole videos."
+        "draw whole videos, and systems are as they are."
     ],
     examples=[
         "vttdata metric test vttdata/trecvid-vtt --metric cider-d --metric meteor --out metrics",
@@ -82,7 +83,8 @@ def parse_scale(context: click.Context, parameter: click.Parameter, value: str |
 @judgment_options("The split of a dataset without judgments.")
 @option("--draws N", "Number of draws for intervals.", type=POSITIVE, default=1000, group="Computation")
 @metric_inputs_options
-def command(judgments: tuple[str, ...], out: Path | None, as_json: bool, **options: Any) -> int:
+@quiet_option
+def command(judgments: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool, **options: Any) -> int:
     """Compare caption metrics, yours too, with people's scores.
 
     Pearson, Spearman and Kendall (tau-b, tau-c) over all captions, within videos, within systems and over systems, of
@@ -92,12 +94,18 @@ def command(judgments: tuple[str, ...], out: Path | None, as_json: bool, **optio
     from vttdata.evaluate.meta import ComparisonSettings, evaluate_metrics
     from vttdata.evaluate.meta.metric_report import COMPARISON
     from vttdata.evaluate.report import check_folder
+    from vttdata.pipeline.progress import BuildProgress, Progress
 
     if out is not None:
         check_folder(out, COMPARISON)
     inputs = read_metric_inputs(options)
     files = {name: options.pop(name) for name in ("metrics", "scores", "candidates", "references")}
-    report = evaluate_metrics(judgments, **files, settings=ComparisonSettings(inputs=inputs, **options))
+
+    def count(steps: int) -> Progress:
+        return Progress("metrics and sets", steps, BuildProgress(quiet=quiet))
+
+    settings = ComparisonSettings(inputs=inputs, progress=count, **options)
+    report = evaluate_metrics(judgments, **files, settings=settings)
     if out is not None:
         report.write(out)
     print_result(report.as_json(), report.sections(), as_json=as_json)

@@ -15,8 +15,8 @@ from vttdata.cli.options import FILE, Command, WholeNumber, argument, option
     cls=Command,
     not_on_windows=True,
     notes=[
-        "Answers are saved one by one; after a crash the same command goes on. Beyond one machine, put a web server "
-        "with HTTPS before it, and name its address with --url."
+        "Every answer is saved before the page goes on; after a crash the same command goes on. Beyond one machine, "
+        "put a web server with HTTPS before it, and name its address with --url."
     ],
     examples=["vttdata people serve captioning --port 8080"],
 )

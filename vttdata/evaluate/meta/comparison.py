@@ -5,16 +5,18 @@ Reads the sets, scores their captions, measures agreement, tests metrics against
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
 import os
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -43,6 +45,13 @@ Columns = dict[str, ColumnScores]
 """Name of a metric's column -> scores of the rows of a table."""
 
 
+class Steps(Protocol):
+    """What counts steps."""
+
+    def advance(self) -> None:
+        """Count one more."""
+
+
 @dataclass(frozen=True, slots=True)
 class ComparisonSettings:
     """How judgments and captions are read, and metrics compared.
@@ -59,6 +68,7 @@ class ComparisonSettings:
         seed: of the draws of videos.
         draws: number of draws.
         cache: folder for scores and results by content; by default ``.metrics`` in ``VTTDATA_HOME``.
+        progress: makes what counts as many steps as it is told; None to count nothing.
     """
 
     offset: int = 0
@@ -72,6 +82,11 @@ class ComparisonSettings:
     seed: int = 0
     draws: int = METRIC_DRAWS
     cache: Path | None = None
+    progress: Callable[[int], AbstractContextManager[Steps]] | None = None
+
+
+def _count_nothing() -> None:
+    pass
 
 
 def evaluate_metrics(
@@ -120,11 +135,17 @@ def evaluate_metrics(
     report.signatures.update({metric.name: metric.signature() for metric in compared.families})
     systems = {system for table in read.judgments for system in table.systems}
     unused = {name: set(file) for name, file in files.items()}
-    for table in read.judgments:
-        report.sets.append(_compare_judgments(table, systems, compared, settings, report.unavailable, unused))
-    _check_files(unused, report, read.judgments)
-    for pairs in read.pairs:
-        report.stress.append(stress_metrics(pairs, compared, settings.seed, settings.draws))
+    # The agreement of all metrics with people is measured at once.
+    total = len(read.judgments) * (len(compared.families) + 1) + len(read.pairs) * len(compared.families)
+    with contextlib.ExitStack() as stack:
+        advance = stack.enter_context(settings.progress(total)).advance if settings.progress else _count_nothing
+        for table in read.judgments:
+            report.sets.append(
+                _compare_judgments(table, systems, compared, settings, report.unavailable, unused, advance)
+            )
+        _check_files(unused, report, read.judgments)
+        for pairs in read.pairs:
+            report.stress.append(stress_metrics(pairs, compared, settings.seed, settings.draws, advance))
     report.ranking.extend(rank_metrics(report.sets))
     return report
 
@@ -176,6 +197,7 @@ def _compare_judgments(
     settings: ComparisonSettings,
     unavailable: dict[str, str],
     unused: Mapping[str, set[ScoreKey]],
+    advance: Callable[[], None],
 ) -> SetReport:
     """Compare everything with the judgments of one set; `systems` are those of all sets.
 
@@ -189,7 +211,7 @@ def _compare_judgments(
     family_of = {column: metric.name for metric in compared.families for column in metric.columns}
     columns = {
         name: values
-        for name, values in score_metrics(chosen, compared.families, unavailable).items()
+        for name, values in score_metrics(chosen, compared.families, unavailable, advance).items()
         if compared.is_wanted(name, family_of.get(name))
     }
     by_file = {}
@@ -198,6 +220,7 @@ def _compare_judgments(
         unused[name] -= used
     columns |= {name: values for name, values in by_file.items() if np.isfinite(values.items[chosen.judged]).any()}
     report = compare_set(chosen, columns, seed=settings.seed, draws=settings.draws, cache=compared.cache)
+    advance()
     if note is not None:
         report.notes.append(note)
     if settings.drift is not None:
@@ -229,7 +252,12 @@ def _check_files(unused: Mapping[str, Set[ScoreKey]], report: MetricReport, tabl
             )
 
 
-def score_metrics(table: JudgmentTable, families: Sequence[CaptioningMetric], unavailable: dict[str, str]) -> Columns:
+def score_metrics(
+    table: JudgmentTable,
+    families: Sequence[CaptioningMetric],
+    unavailable: dict[str, str],
+    advance: Callable[[], None] = _count_nothing,
+) -> Columns:
     """Score a table by all metrics; one whose program ends early is put into `unavailable`."""
     columns: Columns = {}
     for metric in families:
@@ -238,6 +266,7 @@ def score_metrics(table: JudgmentTable, families: Sequence[CaptioningMetric], un
                 columns |= score_table(metric, table)
             except JavaError as error:
                 unavailable[metric.name] = str(error)
+        advance()
     return columns
 
 
@@ -355,13 +384,16 @@ def reference_curve(
     return curve
 
 
-def stress_metrics(pairs: StressSet, compared: Compared, seed: int, draws: int) -> StressReport:
+def stress_metrics(
+    pairs: StressSet, compared: Compared, seed: int, draws: int, advance: Callable[[], None] = _count_nothing
+) -> StressReport:
     """Compare true captions with altered ones by all metrics that are wanted."""
     results: dict[str, Mapping[tuple[str, str | None], StressResult]] = {}
     for metric in compared.families:
         for name, parts in stress(pairs, metric, seed=seed, draws=draws).items():
             if compared.is_wanted(name, metric.name):
                 results[name] = parts
+        advance()
     return StressReport(pairs.name, results, list(pairs.notes))
 
 

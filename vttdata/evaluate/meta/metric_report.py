@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.report import Estimate, plain_values, replace_report, report_folder
-from vttdata.files.results import Result, ResultTable, Section
+from vttdata.files.results import Result, ResultTable, Section, format_cell
 from vttdata.json_types import JsonObject
 
 REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
@@ -186,9 +186,32 @@ class MetricReport(Result):
         for stress in self.stress:
             yield from stress_sections(stress)
         notes = [f"{name} is unavailable: {reason}" for name, reason in self.unavailable.items()]
-        notes.append(f"95 % intervals are of {self.draws:,} draws of whole videos (seed {self.seed}).")
-        notes += [f"Signature: {signature}" for signature in self.signatures.values()]
-        yield Section("Conditions", notes)
+        if notes:
+            yield Section("Notes", notes)
+        yield self.for_paper()
+
+    def for_paper(self) -> Section:
+        """Return what a paper says: the headline figure of each metric on each set, and how it was made."""
+        drawn = (
+            f"95 % intervals are of {self.draws:,} draws of whole videos (seed {self.seed}). Systems and people's "
+            "scores are those of the sets and not drawn, so that nothing follows for other systems"
+        )
+        tested = any("system" in report.williams for report in self.sets)
+        williams = ", but for Williams' test by system, which takes them for a sample"
+        lines = []
+        for report in self.sets:
+            found = {name: value for name in report.metrics if (value := report.headline_of(name)) is not None}
+            best = sorted(found, key=lambda name: -found[name].score)
+            tests = report.williams.get("caption", {}) if report.headline[1:] == ("caption", "pearson") else {}
+            p = tests.get(best[0], {}).get(best[1]) if len(best) > 1 else None
+            test = f"; {best[0]} above {best[1]}: p = {format_cell(p)}, one-sided" if p is not None else ""
+            lines.append(f"{report.name}, {report.headline_name}: {_list_scores(found, best)}{test}")
+        for stress in self.stress:
+            for test in dict.fromkeys(test for results in stress.metrics.values() for test, _ in results):
+                shares = {name: results[test, None].above for name, results in stress.metrics.items()}
+                lines.append(f"{stress.name}, true captions above {_form(test)}: {_list_scores(shares, [*shares])}")
+        signatures = [f"Signature: {signature}" for signature in self.signatures.values()]
+        return Section("For the paper", [f"{drawn}{williams * tested}."], [*lines, *signatures], key="paper")
 
     def _overview(self) -> Section:
         points = {rank.metric: rank for rank in self.ranking}
@@ -308,6 +331,10 @@ def stress_sections(stress: StressReport) -> Iterator[Section]:
         ]
         table = ResultTable([_form(test), "pairs", *stress.metrics], rows)
         yield Section(f"{stress.name}: {_form(test)} by part", table=table, depth=1)
+
+
+def _list_scores(scores: Mapping[str, Estimate], names: Iterable[str]) -> str:
+    return ", ".join(f"{name} {format_cell(scores[name])}" for name in names)
 
 
 def _form(test: str) -> str:

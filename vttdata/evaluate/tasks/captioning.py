@@ -14,7 +14,13 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metrics import DEFAULT_METRICS
-from vttdata.evaluate.predictions import Matched, describe_caption_column, match_predictions, read_captions
+from vttdata.evaluate.predictions import (
+    Matched,
+    NamedColumns,
+    describe_caption_column,
+    match_predictions,
+    read_captions,
+)
 from vttdata.evaluate.task import ExportedTask, Scored, Scoring
 from vttdata.json_types import JsonObject
 from vttdata.statistics.scores import ColumnScores
@@ -29,7 +35,8 @@ class CaptioningTask(ExportedTask[ClipItems]):
     """Captions of clips."""
 
     default_metrics: Sequence[str] = DEFAULT_METRICS
-    options: Collection[str] = ("train_split", "human", "clean")
+    options: Collection[str] = ("train_split", "human", "strip")
+    columns: Sequence[str] = ("video_id", "caption")
     headline = "cider-d"
     solves_items = False
     observed_as = "retrieval"
@@ -43,14 +50,14 @@ class CaptioningTask(ExportedTask[ClipItems]):
         """Read captions; see `read_captions`."""
         items = scoring.items
         matched = match_predictions(
-            str(path), read_captions(path), items.ids, scoring.rule, other_split=items.other_split
+            str(path), read_captions(path, scoring.columns), items.ids, scoring.rule, other_split=items.other_split
         )
-        notes = describe_caption_column(path)
-        if scoring.clean:
-            cleaned = strip_captions(matched.values)
-            changed = sum(text != clean for text, clean in zip(matched.values, cleaned, strict=True))
-            matched = matched._replace(values=cleaned)
-            notes.append(f"Captions that were cleaned of reasoning, special tokens or a prompt: {changed:,}.")
+        notes = describe_caption_column(path, scoring.columns)
+        if scoring.strip:
+            stripped = strip_captions(matched.values)
+            changed = sum(text != left for text, left in zip(matched.values, stripped, strict=True))
+            matched = matched._replace(values=stripped)
+            notes.append(f"Captions that were stripped of reasoning, special tokens or a prompt: {changed:,}.")
         return matched._replace(notes=notes)
 
     def score(self, predictions: Matched, scoring: Scoring[ClipItems]) -> Scored:
@@ -76,7 +83,7 @@ class CaptioningTask(ExportedTask[ClipItems]):
         findings = [*predictions.notes, *find_caption_problems(predictions.values, items)]
         for metric in scoring.metrics:
             findings += metric.describe(items.references) if metric.name not in failed else []
-        settings = {"clean": "yes"} if scoring.clean else {}
+        settings = {"strip": "yes"} if scoring.strip else {}
         return Scored(columns, predictions.counts, findings, texts, failed, settings)
 
     def score_human_ceiling(self, scored: Scored, scoring: Scoring[ClipItems]) -> dict[tuple[str, str], ScoreColumn]:
@@ -101,9 +108,9 @@ class CaptioningTask(ExportedTask[ClipItems]):
         every = np.arange(len(items.ids))
         return {key: ScoreColumn(ColumnScores.average(columns), every) for key, columns in scores.items()}
 
-    def predicted_texts(self, path: Path, items: ClipItems) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+    def predicted_texts(self, path: Path, items: ClipItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the id and the caption of each prediction."""
-        return read_captions(path)
+        return read_captions(path, columns)
 
     def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> ClipItems:
         """Return exported clips as items."""
@@ -146,12 +153,12 @@ def find_caption_problems(captions: Sequence[str | None], items: ClipItems) -> l
     prompt = find_prompt([stripped for caption in present if (stripped := strip_generated(caption))])
     if marked:
         findings.append(
-            "Captions with reasoning or special tokens, whose words are scored unless --clean leaves them out: "
+            "Captions with reasoning or special tokens, whose words are scored unless --strip leaves them out: "
             f"{len(marked):,}, such as {marked[0][:80]!a}."
         )
     if prompt:
         findings.append(
-            f"All captions begin with {prompt[:80]!a}; if that is the prompt, --clean leaves it out of the scores."
+            f"All captions begin with {prompt[:80]!a}; if that is the prompt, --strip leaves it out of the scores."
         )
     placeholders = [caption for caption in present if caption.strip().casefold() in _NO_CAPTION]
     if placeholders:

@@ -27,7 +27,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, describe_items, read_clips
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metric import CaptioningMetric, load_metric
-from vttdata.evaluate.predictions import Matched, MatchRule, match_predictions, read_strict_json
+from vttdata.evaluate.predictions import USUAL, Matched, MatchRule, NamedColumns, match_predictions, read_strict_json
 from vttdata.evaluate.segments import (
     TIOUS,
     Paragraph,
@@ -129,6 +129,7 @@ class DenseCaptioningTask(EvaluationTask[DenseItems]):
     """Segments and sentences of videos."""
 
     options: Collection[str] = ("train_split", "human")
+    columns: Sequence[str] = ("video_id", "sentence", "start", "end", "timestamp")
     headline = "cider-d"
     solves_items = False
 
@@ -178,7 +179,7 @@ class DenseCaptioningTask(EvaluationTask[DenseItems]):
 
     def read_predictions(self, path: Path, scoring: Scoring[DenseItems]) -> Matched:
         """Read segments; see `read_segments`."""
-        segments = read_segments(path)
+        segments = read_segments(path, scoring.columns)
         return match_predictions(str(path), segments, scoring.items.ids, scoring.rule, noun="predicted video")
 
     def score(self, predictions: Matched, scoring: Scoring[DenseItems]) -> Scored:
@@ -236,21 +237,22 @@ class DenseCaptioningTask(EvaluationTask[DenseItems]):
         rows = np.array(several)
         return {key: ScoreColumn(ColumnScores.average(columns), rows) for key, columns in scores.items()}
 
-    def predicted_texts(self, path: Path, items: DenseItems) -> Iterable[tuple[str, str]]:
+    def predicted_texts(self, path: Path, items: DenseItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:
         """Return a line of the timeline of its video for each segment."""
         places = {name: index for index, name in enumerate(items.ids)}
-        matched = match_predictions(str(path), read_segments(path), items.ids, MatchRule("worst", "ignore"))
+        matched = match_predictions(str(path), read_segments(path, columns), items.ids, MatchRule("worst", "ignore"))
         for name, segments in zip(items.ids, matched.values, strict=True):
             yield from ((name, line) for line in items.draw(places[name], segments or []))
 
 
-def read_segments(path: Path) -> Iterator[tuple[str, list[Segment]]]:
+def read_segments(path: Path, columns: NamedColumns = USUAL) -> Iterator[tuple[str, list[Segment]]]:
     """Yield the id of each video and its predicted segments, in the order of the file.
 
     Args:
         path: JSON as the challenge has it, ``{"results": {video: [{"sentence", "timestamp"}]}}``, or the inner object
             alone; or a table with `video_id`, `sentence` (or `caption`), and `start` and `end` in seconds or
             `timestamp`, a row for each segment.
+        columns: other names of the columns of a table.
 
     Raises:
         VttdataError: if it cannot be read, a sentence is no text, or a segment is not two numbers, starts below 0, or
@@ -259,11 +261,12 @@ def read_segments(path: Path) -> Iterator[tuple[str, list[Segment]]]:
     content = read_strict_json(path) if path.suffix.lower() == ".json" else None
     results = content.get("results", content) if isinstance(content, dict) else None
     if isinstance(results, dict) and results and all(isinstance(each, list) for each in results.values()):
+        columns.refuse(path)
         for video, rows in results.items():
             yield video, [_segment(f"{path}: {video[:80]}, segment {number}", row) for number, row in enumerate(rows)]
         return
     segments: dict[str, list[Segment]] = {}
-    for line, row in read_table(path, _COLUMNS):
+    for line, row in read_table(path, columns.of(_COLUMNS)):
         segments.setdefault(str(row["video_id"]), []).append(_segment(f"{path}:{line}", row))
     yield from segments.items()
 

@@ -20,7 +20,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import ClipItems, read_clips
 from vttdata.evaluate.meta.verdicts import JUDGE_COLUMNS, JudgeNames, stated_text
-from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.predictions import USUAL, Matched, NamedColumns, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.files.tables import JSON_LINES, Columns, open_text, read_table
 from vttdata.json_types import Row
@@ -44,6 +44,7 @@ class DetailedCaptionsTask(EvaluationTask[ClipItems]):
     """Verdicts on events of captions and of their references."""
 
     options: Collection[str] = ("train_split",)
+    columns: Sequence[str] = ("video_id", "events_of", "event", "verdict", "repeat")
     headline = "f1"
     solves_items = False
 
@@ -60,7 +61,7 @@ class DetailedCaptionsTask(EvaluationTask[ClipItems]):
 
     def read_predictions(self, path: Path, scoring: Scoring[ClipItems]) -> Matched:
         """Read verdicts; see `read_events`."""
-        items, (verdicts, judges) = scoring.items, read_events(path)
+        items, (verdicts, judges) = scoring.items, read_events(path, scoring.columns)
         matched = match_predictions(
             str(path), verdicts.items(), items.ids, scoring.rule, other_split=items.other_split, noun="judged caption"
         )
@@ -124,13 +125,14 @@ def harmonic_mean(sums: Floats, count: Floats) -> Floats:
     return found
 
 
-def read_events(path: Path) -> tuple[dict[str, Shares], JudgeNames]:
+def read_events(path: Path, columns: NamedColumns = USUAL) -> tuple[dict[str, Shares], JudgeNames]:
     """Return the shares of verdicts on the events of each clip, and the judges.
 
     Args:
         path: table with ``video_id``, ``events_of`` (``reference`` or ``caption``), ``event``, ``verdict`` (one of
             `RELATIONS`), the columns of a judge (see `vttdata.evaluate.meta.verdicts.JUDGE_COLUMNS`), and if known
             ``repeat``, the number of the run. A clip of one side only has no event on the other.
+        columns: other names of these columns, but those of a judge.
 
     Raises:
         VttdataError: if it cannot be read, a verdict is not complete, or an event has two of one run.
@@ -138,7 +140,7 @@ def read_events(path: Path) -> tuple[dict[str, Shares], JudgeNames]:
     judges = JudgeNames(path)
     counts: defaultdict[str, defaultdict[str, Floats]] = defaultdict(lambda: defaultdict(lambda: np.zeros((2, 3))))
     seen: dict[tuple[str, ...], int] = {}
-    for line, row in read_table(path, _COLUMNS):
+    for line, row in read_table(path, columns.of(_COLUMNS)):
         name = judges.read(line, row)
         video, event = (stated_text(path, line, row, [column]) for column in ("video_id", "event"))
         side, relation = (

@@ -133,6 +133,7 @@ class FoilPairsTask(ObservedTask[FoilPairs], ExportedTask[FoilPairs]):
     """Pairs of a true text and its foil."""
 
     default_config = TABLES[0]
+    columns: Sequence[str] = ("foil_id", "video_id", "true_score", "foil_score", "preferred")
     headline = "accuracy-half"
     sample_column = "accuracy"
 
@@ -146,7 +147,7 @@ class FoilPairsTask(ObservedTask[FoilPairs], ExportedTask[FoilPairs]):
 
     def read_predictions(self, path: Path, scoring: Scoring[FoilPairs]) -> Matched:
         """Read the scores of pairs; see `read_foil_scores`."""
-        items, pairs = scoring.items, read_foil_scores(path)
+        items, pairs = scoring.items, read_foil_scores(path, scoring.columns)
         return match_predictions(
             str(path), pairs, items.ids, scoring.rule, other_split=items.other_split, noun="prediction"
         )

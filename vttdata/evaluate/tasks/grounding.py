@@ -26,7 +26,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import ClipItems, read_clips
-from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.predictions import USUAL, Matched, NamedColumns, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.files.tables import Columns, parse_seconds, read_number, read_table
 from vttdata.statistics.scores import ColumnScores
@@ -59,6 +59,7 @@ class GroundingTask(EvaluationTask[GroundingItems]):
     """Spans of sentences in their videos."""
 
     options: Collection[str] = ("train_split",)
+    columns: Sequence[str] = ("video_id", "start", "end", "score")
 
     def read_items(self, dataset: Path, *, config: str, split: str | None) -> GroundingItems:
         """Read the clips of a split, with what annotators marked, if that is known; see `read_clips`."""
@@ -69,7 +70,7 @@ class GroundingTask(EvaluationTask[GroundingItems]):
 
     def read_predictions(self, path: Path, scoring: Scoring[GroundingItems]) -> Matched:
         """Read spans; see `read_spans`."""
-        items, spans = scoring.items, read_spans(path)
+        items, spans = scoring.items, read_spans(path, scoring.columns)
         return match_predictions(
             str(path), spans, items.ids, scoring.rule, other_split=items.other_split, noun="predicted span"
         )
@@ -110,18 +111,19 @@ def meets_threshold(prediction: Span, truth: Span, threshold: Fraction) -> bool:
     return intersection >= threshold * (max(end, true_end) - min(start, true_start))
 
 
-def read_spans(path: Path) -> Iterator[tuple[str, list[Span]]]:
+def read_spans(path: Path, columns: NamedColumns = USUAL) -> Iterator[tuple[str, list[Span]]]:
     """Yield the id of each query and its predicted spans, the best first.
 
     Args:
         path: CSV, TSV or JSON lines table with `video_id`, `start` and `end` in seconds (or ``m:ss``), a row for each
             span; spans of one query are ranked by the column `score`, highest first, or else by their rows.
+        columns: other names of these columns.
 
     Raises:
         VttdataError: if it cannot be read, a span is not two numbers, starts below 0, or ends before it starts.
     """
     ranked: dict[str, list[tuple[float, int, Span]]] = {}
-    for line, row in read_table(path, _COLUMNS):
+    for line, row in read_table(path, columns.of(_COLUMNS)):
         start, end = parse_seconds(row["start"]), parse_seconds(row["end"])
         if not (math.isfinite(start) and math.isfinite(end)):
             raise VttdataError(f"{path}:{line}: 'start' and 'end' should be seconds, such as 12.5.")

@@ -24,7 +24,7 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, describe_items
-from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.predictions import USUAL, Matched, NamedColumns, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.evaluate.tasks.grounding import Span, describe_units, read_marked_spans, read_spans
 from vttdata.export.reader import DatasetReader
@@ -90,6 +90,7 @@ class MomentsTask(EvaluationTask[MomentItems]):
 
     default_config = TABLE
     options: Collection[str] = ("train_split",)
+    columns: Sequence[str] = ("video_id", "start", "end", "score")
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
         """Return whether the dataset has queries with several windows, all of which are true."""
@@ -120,7 +121,7 @@ class MomentsTask(EvaluationTask[MomentItems]):
 
     def read_predictions(self, path: Path, scoring: Scoring[MomentItems]) -> Matched:
         """Read windows; see `read_windows`."""
-        windows = read_windows(path, scoring.items.ids)
+        windows = read_windows(path, scoring.items.ids, scoring.columns)
         return match_predictions(str(path), windows, scoring.items.ids, scoring.rule, noun="prediction")
 
     def score(self, predictions: Matched, scoring: Scoring[MomentItems]) -> Scored:
@@ -147,7 +148,7 @@ def _query(row: Row, seconds: float) -> MomentQuery:
     return MomentQuery(spans, row["salient"], row["saliency"], int(seconds / PART_SECONDS))
 
 
-def read_windows(path: Path, ids: Sequence[str]) -> Iterator[tuple[str, Windows]]:
+def read_windows(path: Path, ids: Sequence[str], columns: NamedColumns = USUAL) -> Iterator[tuple[str, Windows]]:
     """Yield the id of each query with its predicted windows and saliency.
 
     Args:
@@ -155,6 +156,7 @@ def read_windows(path: Path, ids: Sequence[str]) -> Iterator[tuple[str, Windows]
             score) and ``pred_saliency_scores``; or a table of spans as of grounding, whose ``video_id`` is
             ``VIDEO#SEN_ID``.
         ids: those of the queries, ``VIDEO#SEN_ID``.
+        columns: other names of the columns of a table of spans.
 
     Raises:
         VttdataError: if it cannot be read, or a window is none.
@@ -162,8 +164,9 @@ def read_windows(path: Path, ids: Sequence[str]) -> Iterator[tuple[str, Windows]
     rows = read_table(path)
     first = next(rows, None)
     if first is None or "pred_relevant_windows" not in first[1]:
-        yield from ((name, Windows(spans)) for name, spans in read_spans(path))
+        yield from ((name, Windows(spans)) for name, spans in read_spans(path, columns))
         return
+    columns.refuse(path)
     by_number = {name.rpartition("#")[2]: name for name in ids}
     for line, row in (first, *rows):
         name, location = str(row.get("qid")), f"{path}:{line}"

@@ -17,7 +17,7 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.meta.verdicts import read_judges
-from vttdata.evaluate.predictions import OUTPUT_COLUMNS, Matched, match_predictions
+from vttdata.evaluate.predictions import OUTPUT_COLUMNS, Matched, NamedColumns, match_predictions
 from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
 from vttdata.evaluate.tasks.questions import TABLE, QuestionItems, read_question_items
 from vttdata.export.reader import DatasetReader
@@ -36,6 +36,7 @@ class OpenAnswersTask(EvaluationTask[QuestionItems]):
 
     default_config = TABLE
     options: Collection[str] = ("train_split",)
+    columns: Sequence[str] = ("question_id", "prediction")
     headline = "accuracy"
 
     def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
@@ -51,7 +52,7 @@ class OpenAnswersTask(EvaluationTask[QuestionItems]):
 
     def read_predictions(self, path: Path, scoring: Scoring[QuestionItems]) -> Matched:
         """Read answers, each with the verdict of a judge where the file has those; see `read_open_answers`."""
-        answers, judge = read_open_answers(path)
+        answers, judge = read_open_answers(path, scoring.columns)
         matched = match_predictions(str(path), answers, scoring.items.ids, scoring.rule, noun="answer")
         return matched._replace(notes=[f"The judge is {judge}."] if judge else [])
 
@@ -86,23 +87,24 @@ class OpenAnswersTask(EvaluationTask[QuestionItems]):
             settings["judged"] = f"{len(judged)}"
         return Scored(scored, predictions.counts, predictions.notes, settings=settings)
 
-    def predicted_texts(self, path: Path, items: QuestionItems) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+    def predicted_texts(self, path: Path, items: QuestionItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the answers."""
-        return ((name, text) for name, (text, _) in read_open_answers(path)[0])
+        return ((name, text) for name, (text, _) in read_open_answers(path, columns)[0])
 
 
-def read_open_answers(path: Path) -> tuple[list[tuple[str, tuple[str, float | None]]], str]:
+def read_open_answers(path: Path, columns: NamedColumns) -> tuple[list[tuple[str, tuple[str, float | None]]], str]:
     """Return the id of each question with its answer and a judge's verdict, None without one, and who the judge is.
 
     Args:
         path: table with ``question_id`` (or ``id``, ``item``) and an answer. With a column ``judge`` it is also a table
             of verdicts, see `vttdata.evaluate.meta.verdicts.read_judges`, whose ``item`` is the question and whose
             ``score`` is from 0, wrong, to 1, right.
+        columns: other names of ``question_id`` and ``prediction``.
 
     Raises:
         VttdataError: if it cannot be read, several judges gave verdicts, or a score is not from 0 to 1.
     """
-    rows = list(read_table(path, _COLUMNS))
+    rows = list(read_table(path, columns.of(_COLUMNS)))
     verdicts: dict[str, float] = {}
     judge = ""
     if rows and "judge" in rows[0][1]:

@@ -35,7 +35,8 @@ from vttdata.evaluate.items import (
     read_item_protocol,
     select_listed,
 )
-from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.predictions import Matched, NamedColumns, match_predictions
+from vttdata.evaluate.preferences import describe_preferences
 from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, TextChoice
 from vttdata.export.reader import DatasetReader
 from vttdata.generate.blind.questions import MultipleChoice, audit_questions, find_floor, question_sentence
@@ -111,6 +112,10 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
 
     default_config = TABLE
     options: Collection[str] = ("rules", "permuted", "errata", "train_split")
+    columns: Sequence[str] = (
+        *("question_id", "video_id", "question", "prediction", "free_text", "scores", "options", "rating"),
+        *("answer_index", "answer_number", "answer_letter", "answer_text"),
+    )
     headline = "accuracy"
     sample_column = "accuracy"
 
@@ -125,7 +130,7 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
     def read_predictions(self, path: Path, scoring: Scoring[QuestionItems]) -> Matched:
         """Read answers; see `read_answers`."""
         items = scoring.items
-        answers, notes = read_answers(path, items.questions, scoring.rules)
+        answers, notes = read_answers(path, items.questions, scoring.rules, columns=scoring.columns)
         matched = match_predictions(
             str(path), answers, items.ids, scoring.rule, other_split=items.other_split, noun="answer"
         )
@@ -177,9 +182,9 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
         answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
         return self.score(Matched(answers, scoring.complete), scoring)
 
-    def predicted_texts(self, path: Path, items: QuestionItems) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+    def predicted_texts(self, path: Path, items: QuestionItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """Return the answers to questions that rows name by their id."""
-        return texts_of(path)
+        return texts_of(path, columns)
 
     def guessing(self, items: QuestionItems, metric: str) -> Sequence[float]:  # noqa: ARG002
         """Return the share of one option of each question."""
@@ -275,6 +280,7 @@ def score_answers(answers: Sequence[Answer | None], items: QuestionItems) -> tup
             "Questions with a further option of the text of the right one, which counts as right too: "
             f"{len(doubled):,}, such as {doubled[0][:80]}."
         )
+    findings = [*describe_preferences(right, answers, questions, items.sources), *findings]
     columns |= _score_yes_no(right, answers, items)
     columns |= _score_groups(right, blind, items)
     return columns, findings
@@ -382,7 +388,8 @@ def score_permuted(answers: Sequence[Answer | None], scoring: Scoring[QuestionIt
     items = scoring.items
     runs = [answers]
     for path in scoring.permuted:
-        found = read_answers(path, items.questions, scoring.rules, must_show=True)
+        columns = scoring.columns._replace(any_table=True)
+        found = read_answers(path, items.questions, scoring.rules, must_show=True, columns=columns)
         runs.append(match_predictions(str(path), found.answers, items.ids, scoring.rule, noun="answer").values)
     same, circular = [], []
     for asked, *given in zip(items.questions, *runs, strict=True):

@@ -7,6 +7,7 @@ their time, and by questions that only somebody who has seen a clip can answer.
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -263,13 +264,13 @@ class CaptionTask(Task):
     def _is_copy(self, words: Sequence[str], others: Iterable[Mapping[str, Any]]) -> bool:
         matcher = difflib.SequenceMatcher(autojunk=False)
         matcher.set_seq2(words)
-        for other in others:
-            if "caption" not in other:
-                continue
-            matcher.set_seq1(_words(other["caption"]))
-            limit = self.settings.max_similarity
-            if matcher.real_quick_ratio() >= limit and matcher.quick_ratio() >= limit and matcher.ratio() >= limit:
-                return True
+        known, limit = set(words), self.settings.max_similarity
+        for theirs in (_words(other["caption"]) for other in others if "caption" in other):
+            # No more words can match than occur in both, and counting them is much faster than matching.
+            if 2 * sum(map(known.__contains__, theirs)) / (len(words) + len(theirs)) >= limit:
+                matcher.set_seq1(theirs)
+                if matcher.ratio() >= limit:
+                    return True
         return False
 
     def control_passed(self, item: Item, answer: Mapping[str, Any]) -> bool | None:
@@ -404,8 +405,10 @@ def _caption_seconds(answers: Sequence[Answered]) -> list[float]:
     ]
 
 
-def _words(text: str) -> list[str]:
-    return [word for part in split_words(text.casefold()) for word in _WORD.findall(part)]
+# A worker's captions are compared with each further one.
+@functools.lru_cache(20_000)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for part in split_words(text.casefold()) for word in _WORD.findall(part))
 
 
 TASK = CaptionTask
