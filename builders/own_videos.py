@@ -305,15 +305,15 @@ def guess_language_of(run: Build, captions_file: Path, raws: Iterable[RawCaption
     """Return ``en`` if the captions of a table that state no language look English; else warn, and `UNDETERMINED`."""
     sample = sample_texts({raw.caption for raw in raws if raw.language is None})
     # Few new captions are in the sample; the detector takes half a second to load.
-    known = run.folder / "stages" / CleanCaptions.name / "language.json"
-    other = None
+    path, known = run.folder / "stages" / CleanCaptions.name / "language.json", {}
     with contextlib.suppress(OSError, ValueError):
-        other = json.loads(known.read_bytes())
-    if not isinstance(other, dict) or other.get("sample") != sample:
-        other = {"sample": sample, "language": detect_other_language(sample, "en")}
-        known.parent.mkdir(parents=True, exist_ok=True)
-        write_json(known, other)
-    if other["language"] is None:
+        known = json.loads(path.read_bytes())
+    if not isinstance(known, dict) or known.get("sample") != digest(sample):
+        known = {"sample": digest(sample), "other": detect_other_language(sample, "en")}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, known)
+    other = known["other"]
+    if other is None:
         return "en"
     message = f"{captions_file}: the captions seem to be {other}; state their language, such as --set language=de."
     warnings.warn(message, VttdataWarning, stacklevel=2)

@@ -36,7 +36,7 @@ _MIN_LETTERS = 16
 _ROWS = 20_000
 _MAX_BINARY_BYTES, _MAX_LINE_BYTES = 2**26, 2**24
 _BUILD = (
-    *(ACCOUNT, JOURNAL, STAMP, REPORT, f"{PINS}*.jsonl", "stages/*/*.parquet", "stages/*/stage.json"),
+    *(ACCOUNT, JOURNAL, STAMP, REPORT, f"{PINS}*.jsonl", "stages/*/*.parquet", "stages/*/*.json"),
     *("stages/*/parts/*.jsonl", "stages/*/items/*.jsonl", "media/scenes/*.csv", "media/scenes/truth.json"),
 )
 _KINDS = (
