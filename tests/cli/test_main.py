@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 import pytest
 
+from tests.helpers.builds import LOOSE, film
 from vttdata.cli.main import SECTIONS, cli, main
 from vttdata.cli.options import Command, CommandFolder
 
@@ -172,6 +173,25 @@ print(*(name for name in {heavy} if name in sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-2:] == ["plain,--selection", ""]
+
+
+def test_build_without_a_terminal_imports_neither_pandas_nor_rich(tmp_path: Path) -> None:
+    (tmp_path / "videos").mkdir()
+    film(tmp_path / "videos" / "a.mp4", seconds=3)
+    settings = [*LOOSE, f"collect.folder={tmp_path / 'videos'}"]
+    arguments = ["build", "own-folder", "--out", str(tmp_path / "out"), *(f"--set={each}" for each in settings)]
+    code = f"""
+import sys
+from vttdata.cli.main import main
+assert main({arguments}) == 0
+print(*(name for name in ("pandas", "rich", "datasets") if name in sys.modules))
+import pyarrow as pa
+assert pa.table({{"a": [1.5, None]}}).to_pandas().a.isna().tolist() == [False, True]
+"""
+    environment = os.environ | {"VTTDATA_HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines()[-1] == ""
 
 
 @pytest.mark.parametrize("module", ["yt_dlp", "spacy", "torch", "av", "datasets", "pandas"])

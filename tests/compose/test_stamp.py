@@ -131,6 +131,24 @@ def test_same_result_as_a_look_at_everything(stamped: Path) -> None:
     assert (texts[0][2] or texts[0][0]) == texts[1][0].lstrip()
 
 
+def test_one_more_caption_gives_the_result_of_a_look_at_everything(stamped: Path) -> None:
+    before = (stamped / "captions.csv").read_text()
+    (stamped / "captions.csv").write_text(before + "a,0,3,the shape has become large\n")
+    assert not again(stamped)
+    journal = (stamped / "out" / "journal.jsonl").read_text().rpartition('"event": "build"')[2]
+    stages = [json.loads(line) for line in journal.splitlines()[1:] if '"stage done"' in line]
+    assert {stage["name"]: stage["reused"] < stage["parts"] for stage in stages}["captions"]
+    results = {path: path.read_bytes() for path in stamped.glob("out/dataset/**/*") if path.is_file()}
+    captions = pd.concat(map(pd.read_parquet, stamped.glob("out/dataset/captions/*.parquet"))).caption
+    assert sorted(captions) == ["a red shape grows slowly", "the shape has become large"]
+    assert run("build", str(stamped / "out"), "--force", "--quiet").returncode == 0
+    assert {path: path.read_bytes() for path in stamped.glob("out/dataset/**/*") if path.is_file()} == results
+    (stamped / "captions.csv").write_text(before)
+    assert build(stamped / "out", recipe=str(stamped / "out")).returncode == 2, "a caption would be lost"
+    (stamped / "captions.csv").write_text(before + "a,0,3,the shape has become large\n")
+    assert not again(stamped)
+
+
 def test_settings_environment_and_working_folder_are_part_of_the_command(
     stamped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

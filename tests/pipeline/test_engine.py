@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -76,6 +77,29 @@ def test_second_run_processes_nothing(run: Run, marks: Path) -> None:
     again = run(Double(marks), many(20))
     assert calls(marks) == 20
     assert again.tally.reused == again.tally.parts > 1
+
+
+def test_stage_of_the_same_tables_is_not_looked_at_where_nothing_changed(run: Run, marks: Path, tmp_path: Path) -> None:
+    doubled = run(Double(marks), many(20))
+    journal = Journal(tmp_path / "journal.jsonl")
+
+    def total(of: Table, *, undisturbed: bool) -> tuple[Table, int]:
+        taken = []
+        items = (taken.append(number) or number for number in of)
+        with contextlib.closing(LocalExecutor(1)) as executor:
+            engine = Engine(tmp_path / "stages", executor, journal, retry_failed=False, quiet=True)
+            engine.undisturbed = undisturbed
+            return engine.run(Total(), items, of=(of,)), len(taken)
+
+    first, taken = total(doubled, undisturbed=False)
+    assert taken == 20
+    again, taken = total(doubled, undisturbed=True)
+    assert (taken, again.is_as_before, list(again)) == (0, True, list(first))
+    assert again.tally.as_json() == first.tally.as_json() | {"reused": first.tally.parts}
+    tripled = run(Double(marks, factor=3), many(20))
+    after, taken = total(tripled, undisturbed=True)
+    assert (taken, after.is_as_before) == (20, False)
+    assert [number.value for number in after] == [3 * sum(range(20))]
 
 
 def test_changed_parameter_reprocesses_everything(run: Run, marks: Path) -> None:

@@ -10,6 +10,7 @@ from vttdata.text.language import (
     estimate_share_of_others,
     has_other_script,
     primary_language,
+    sample_texts,
 )
 
 
@@ -28,6 +29,16 @@ from vttdata.text.language import (
 def test_language_is_that_of_most_captions(texts: list[str], language: str | None) -> None:
     assert detect_other_language(texts, "en") == language
     assert detect_other_language(texts * 500, "en") == language
+
+
+def test_sample_has_a_hundred_words_and_few_new_texts_change_it() -> None:
+    texts = [f"caption number {number} of a man" for number in range(5000)]
+    sample = sample_texts(texts)
+    assert 100 <= sum(len(text.split()) for text in sample) < 106
+    assert sample_texts(texts[::-1] + texts) == sample_texts(sample) == sample
+    changed = sum(sample_texts([*texts, f"one more, the {number}th"]) != sample for number in range(200))
+    # Each is among the 17 first of 5,001 with a chance of .0034.
+    assert changed <= 6
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,14 @@ def test_sources_without_a_fingerprint_are_counted() -> None:
     assert any("1,200 sources without a fingerprint" in note for note in notes(result))
 
 
+def test_recall_of_the_search_is_that_of_the_next_larger_measurement() -> None:
+    text = (
+        "Of copies with 2 to 20% of their bits changed, the search for near-duplicates found 97.5% among 10,000 drawn"
+    )
+    assert any(note.startswith(text) for note in notes(audit(CLIPS, near=SimilarSources([]))))
+    assert not any("drawn" in note for note in notes(audit(CLIPS)))
+
+
 def test_control_characters_of_split_names_are_replaced() -> None:
     text = audit([Clip("v1", "a", 0.0, 5.0, None, None, 1, split="te\x1b[31m\nst")]).as_text()
     assert "te?[31m?st" in text

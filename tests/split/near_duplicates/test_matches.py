@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.near_duplicates import draw_sources
 from tests.helpers.films import RATE, edit, encode, write_film
 from vttdata.errors import VttdataError
 from vttdata.media.fingerprint import fingerprint
 from vttdata.pipeline.stages.split import NearDuplicates
 from vttdata.records import HASH_SCHEME, Fingerprint, Source
 from vttdata.split.near_duplicates import candidates, samples
-from vttdata.split.near_duplicates.candidates import find_candidates
+from vttdata.split.near_duplicates.candidates import find_candidates, measured_recall
 from vttdata.split.near_duplicates.matches import NearDuplicate, match_sources
 from vttdata.split.near_duplicates.samples import collect_samples
 
@@ -204,6 +205,19 @@ def test_keys_of_any_length_find_the_same_copies(
     monkeypatch.setattr(candidates, "CHUNK_SAMPLES", 300)
     monkeypatch.setattr(samples, "_MAX_BYTES_IN_MEMORY", 0)
     assert ids_of(match_sources(crowd[0]).duplicates()) == crowd[1]
+
+
+@pytest.mark.parametrize("bits", [16, 20])
+def test_copies_are_found_as_often_as_cards_say(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "_BITS_OF_KEYS", (bits, bits))
+    drawn = list(draw_sources(4000, 0.0))
+    true = {(original, name) for name, _, original in drawn if original}
+    found = ids_of(match_sources((name, prints) for name, prints, _ in drawn).duplicates())
+    assert found <= true
+    size, recall = measured_recall(100_000)
+    assert size == 100_000
+    # 80 copies: less by three standard errors has a chance of one in a thousand.
+    assert len(found) / len(true) > recall - 3 * (recall * (1 - recall) / len(true)) ** 0.5
 
 
 @pytest.mark.parametrize("chunk", [2**18, 7])

@@ -19,6 +19,7 @@ from vttdata.split.audit.caption_sets import find_caption_sets
 from vttdata.split.audit.clip_table import ClipTable, Flags, count_overlaps, has_span, longest_overlaps
 from vttdata.split.audit.repeated_captions import CaptionBatches, batch_captions, find_repeated_captions
 from vttdata.split.groups import DisjointSets
+from vttdata.split.near_duplicates.candidates import measured_recall
 from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources
 
 # Leaks for which an audit fails; captions found in several splits are only reported.
@@ -382,6 +383,12 @@ def notes(audit: Audit) -> list[str]:
         )
     if "overlap" not in audit.leaks:
         lines.append("Overlaps in time were not judged: no clip has a usable start and end.")
+    if compared := audit.compared.get("fingerprints"):
+        size, recall = measured_recall(compared)
+        lines.append(
+            f"Of copies with 2 to 20% of their bits changed, the search for near-duplicates found {recall:.1%} among "
+            f"{size:,} drawn sources."
+        )
     if "near_duplicate" not in audit.leaks:
         lines.append("Near-duplicates were not judged: no fingerprints or pairs of near-duplicates are known.")
     if audit.closest is not None:
