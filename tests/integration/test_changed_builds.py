@@ -52,6 +52,11 @@ def rows(folder: Path, config: str = "clips") -> pd.DataFrame:
     return pd.concat(tables).sort_values("video_id").reset_index(drop=True)
 
 
+def source_ids(folder: Path, file: str) -> list[str]:
+    sources = pd.read_parquet(folder / "stages/filter/kept.parquet")
+    return list(sources.source_id[sources.file == file])
+
+
 def splits(folder: Path) -> dict[str, str]:
     clips = rows(folder)
     return dict(zip(clips.video_id, clips.split, strict=True))
@@ -178,8 +183,7 @@ class TestCaptionLoss:
         said = refused(street, "captions.follow=0.9")
         assert "would drop 15 of the 15 captions" in said
 
-    def test_refusal_knows_which_near_duplicate_is_kept(self, tmp_path: Path) -> None:
-        # Two copies of a film, two clips of each, so that captions decide which copy stays.
+    def test_captions_change_nothing_about_which_near_duplicate_is_kept(self, tmp_path: Path) -> None:
         (tmp_path / "videos").mkdir()
         film = write_film(tmp_path / "videos/film.mp4", 1)
         edit(film, tmp_path / "videos/copy.mp4", "hue=s=0")
@@ -195,21 +199,28 @@ class TestCaptionLoss:
         assert "would drop 6 of the 18 captions" in said
         assert "6 of clips that the recipe leaves out (2, such as " in said
         assert "captions.follow" not in said
+        copies = {name for name in rows(street).video_id if name.startswith(tuple(source_ids(street, "copy.mp4")))}
+        assert len(copies) == 2
         said = build(street, "near_duplicates=keep_one", options=("--allow-caption-loss",))
         assert "This build drops 6 of the 18 captions" in said
+        assert "leaves out the clips of 6 captions, such as " in said
         assert len(rows(street, "captions")) == 12
+        assert not set(rows(street).video_id) & copies
 
-        # Without the captions of one of its clips, the kept copy has fewer seconds than the other.
-        kept = rows(street)
-        sources = pd.read_parquet(street / "stages/filter/kept.parquet").set_index("file").source_id
-        copies = kept[kept.source_id.isin([sources["film.mp4"], sources["copy.mp4"]])]
-        assert copies.source_id.nunique() == 1
+        # Neither do clips wait for captions of which another copy is kept, nor do captions of the other one count.
+        film = source_ids(street, "film.mp4")[0]
         lines = table.read_text().splitlines(keepends=True)
-        table.write_text("".join(line for line in lines if copies.video_id.iloc[0] not in line))
-        assert "would drop 6 of the 12 captions" in refused(street)
-        assert "This build drops 6 of the 12 captions" in build(street, options=("--allow-caption-loss",))
-        assert not set(rows(street, "captions").video_id) & set(copies.video_id)
-        assert len(rows(street, "captions")) == 12
+        table.write_text(
+            "".join(line for line in lines if film not in line) + "copy,a person does what film shows,w1\n"
+        )
+        said = build(street, options=("--allow-caption-loss",))
+        assert "leaves out the clips of 7 captions" in said
+        assert "Clips that wait for captions: 2; " in said
+        waiting = pd.read_parquet(street / "stages/captioned/rejected.parquet").video_id
+        assert all(name.startswith(film) for name in waiting)
+        rejected = pd.read_parquet(street / "stages/captions/rejected.parquet")
+        assert Counter(rejected.reason) == {"rejected_clip": 6, "rejected_source": 1}
+        assert all("shows the same as film.mp4" in detail for detail in rejected.detail)
 
 
 def test_a_file_name_says_what_to_withdraw(project: Path) -> None:
