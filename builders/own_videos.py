@@ -136,7 +136,7 @@ def build(recipe: Recipe, run: Build) -> None:
     pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
     pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
     found = run.stage(Clips(dataclasses.replace(recipe.clips, total=None)), join_shots(sources, shots), len(sources))
-    chosen = choose_clips(recipe, run, found, make_keep_one_stage(sources, shots, pairs, pins))
+    chosen = leave_out_clips(recipe, run, found, make_keep_one_stage(sources, shots, pairs, pins))
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
     names = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run, found)))
     captioned, captions = caption_clips(recipe, run, captions_file, chosen, names, earlier)
@@ -204,7 +204,7 @@ def check_inputs(recipe: Recipe) -> None:
         read_pins(Path(recipe.split.pin))
 
 
-def choose_clips(recipe: Recipe, run: Build, clips: Table[Clip], keep_one: KeepOne) -> Table[Clip]:
+def leave_out_clips(recipe: Recipe, run: Build, clips: Table[Clip], keep_one: KeepOne) -> Table[Clip]:
     """Choose of all clips those of one source of each family, if wanted, and of them those that are drawn.
 
     Captions come later, so that they change nothing here, and people write none for clips that are left out.

@@ -228,7 +228,8 @@ class QuestionRow:
     end: Annotated[float | None, "where that span ends, exclusive"]
     blind: Annotated[
         float | None,
-        "how far all blind attackers together answer it: 1, 0, or a share of tied options; null where none tried",
+        "how far all blind attackers together answer it, seeing one question at a time: 1, 0, or a share of tied "
+        "options; null where none tried",
     ]
 
 
