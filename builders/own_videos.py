@@ -205,7 +205,7 @@ def check_inputs(recipe: Recipe) -> None:
 
 
 def leave_out_clips(recipe: Recipe, run: Build, clips: Table[Clip], keep_one: KeepOne) -> Table[Clip]:
-    """Choose of all clips those of one source of each family, if wanted, and of them those that are drawn.
+    """Return the clips of one source of each family of near-duplicates, if wanted, and of them those that are drawn.
 
     Captions come later, so that they change nothing here, and people write none for clips that are left out.
     """
