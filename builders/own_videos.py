@@ -276,7 +276,7 @@ def warn_of_copies(run: Build, captions: Table[Caption]) -> None:
     lost = [each for each in outcomes if isinstance(each, Rejected) and f"in stage {KeepOne.name}:" in each.detail]
     if lost:
         message = (
-            f"near_duplicates=keep_one leaves out the clips of {len(lost):,} captions, such as {lost[0].id}; "
+            f"Captions of clips that near_duplicates=keep_one leaves out: {len(lost):,}, such as one of {lost[0].id}; "
             f"'vttdata rejects {run.folder} --stage {captions.stage.name}' says of which source the clips are kept. "
             "A source with a clip in split.pin is kept instead."
         )

@@ -289,6 +289,4 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     titles = re.findall(r"<h2[^>]*>(.*?)</h2>", report)
     assert titles.index("Questions: multiple_choice") < titles.index("Some questions") < titles.index("Clips")
     assert "0.0 minutes" not in report
-    assert (
-        "There are no pictures, since the videos are not here; &#39;videos=FOLDER&#39; in a build" in report
-    )
+    assert "There are no pictures, since the videos are not here; &#39;videos=FOLDER&#39; in a build" in report

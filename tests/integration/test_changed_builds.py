@@ -203,7 +203,7 @@ class TestCaptionLoss:
         assert len(copies) == 2
         said = build(street, "near_duplicates=keep_one", options=("--allow-caption-loss",))
         assert "This build drops 6 of the 18 captions" in said
-        assert "leaves out the clips of 6 captions, such as " in said
+        assert "Captions of clips that near_duplicates=keep_one leaves out: 6, such as " in said
         assert len(rows(street, "captions")) == 12
         assert not set(rows(street).video_id) & copies
 
@@ -214,7 +214,7 @@ class TestCaptionLoss:
             "".join(line for line in lines if film not in line) + "copy,a person does what film shows,w1\n"
         )
         said = build(street, options=("--allow-caption-loss",))
-        assert "leaves out the clips of 7 captions" in said
+        assert "keep_one leaves out: 7, " in said
         assert "Clips that wait for captions: 2; " in said
         waiting = pd.read_parquet(street / "stages/captioned/rejected.parquet").video_id
         assert all(name.startswith(film) for name in waiting)
@@ -226,7 +226,15 @@ class TestCaptionLoss:
 def test_a_file_name_says_what_to_withdraw(project: Path) -> None:
     street, names = project / "street", project / "gone.txt"
     sources = pd.read_parquet(street / "stages/filter/kept.parquet").set_index("file").source_id
-    names.write_text("film3.mp4\n")
+    # A name that files in two folders may have is asked for in full.
+    (project / "videos/more").mkdir()
+    write_film(project / "videos/more/late.mp4", 9)
+    build(street, "captions.below=keep")
+    names.write_text("late.mp4\n")
+    refusal = run("withdraw", str(street), "--ids", str(names), "--reason", "takedown")
+    assert refusal.returncode == 2
+    assert "source 'late.mp4'; write the whole name of its file: 'more/late.mp4'; nothing was changed" in refusal.stderr
+    names.write_text("film3.mp4\nmore/late.mp4\n")
     assert run("withdraw", str(street), "--ids", str(names), "--reason", "takedown").returncode == 0
     assert set(rows(street).source_id) == set(sources.drop("film3.mp4"))
 
