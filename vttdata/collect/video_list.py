@@ -292,7 +292,11 @@ class _Reader:
                 raise self._error("video_id names a clip and needs start and end; a whole video has a source_id")
             return None
         if start is None or end is None:
-            raise self._error("start and end must be given together")
+            missing = "start" if start is None else "end"
+            raise self._error(
+                f"start and end must be given together; the {missing} is empty, or its column has another name, which "
+                f"--columns {missing}=COLUMN says"
+            )
         if end <= start:
             raise self._error(f"end ({end:g}) must be after start ({start:g})")
         return Span(start, end, video_id)
