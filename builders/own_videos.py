@@ -12,7 +12,7 @@ import dataclasses
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -191,7 +191,13 @@ def check_inputs(recipe: Recipe) -> None:
     """
     if recipe.captions.file is not None:
         raws = read_caption_table(Path(recipe.captions.file), recipe.captions.columns)
-        damaged = [raw for raw in raws if find_text_damage(raw.caption) is not None]
+        first = [*islice(raws, 1)]
+        damaged = [raw for raw in chain(first, raws) if find_text_damage(raw.caption) is not None]
+        if not first and recipe.captions.below == "reject":
+            raise VttdataError(
+                f"{recipe.captions.file}: has no captions, without which no clip is left; write some into it, or build "
+                "without captions.file (--set captions.file=null)."
+            )
         if damaged:
             message = (
                 f"{recipe.captions.file}:{damaged[0].line}: {damaged[0].caption[:80]!r} has damaged characters, read "

@@ -321,6 +321,12 @@ class TestSplits:
         assert done.returncode == 2
 
 
+def test_table_without_captions_is_refused_before_any_work(project: Path) -> None:
+    (project / "empty.csv").write_text("video_id,caption\n")
+    said = refused(project / "street", f"captions.file={project / 'empty.csv'}")
+    assert "empty.csv: has no captions, without which no clip is left" in said
+
+
 def test_columns_of_an_earlier_table_are_forgotten(project: Path) -> None:
     street = project / "street"
     table = pd.read_csv(project / "captions.csv")
