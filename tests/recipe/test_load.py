@@ -122,6 +122,11 @@ def test_all_mistakes_are_named_at_once(folder: Path) -> None:
     assert "\n" not in message
 
 
+def test_colon_without_a_space_is_told(folder: Path) -> None:
+    said = sentence(write(folder, GOOD), "split.ratios={train:0.8,test:0.2}")
+    assert said.startswith("--set: split.ratios.train:0.8: YAML wants a space after a colon, as in {train: 0.8, ")
+
+
 @pytest.mark.parametrize(
     ("setting", "form"),
     [

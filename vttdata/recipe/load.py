@@ -338,6 +338,8 @@ def _describe(problem: Any, model: type[BaseRecipe]) -> str:
     key = ".".join([*sections, name])
     if problem["type"] in UNKNOWN_KEY:
         return f"{key}: there is no such key; allowed are {list_choices(name, _keys_of_section(model, sections))}."
+    if problem["input"] is None and ":" in name:
+        return f"{key}: YAML wants a space after a colon, as in {{train: 0.8, test: 0.2}}."
     field = model.model_fields.get(key)
     is_explained = problem["type"] in MISSING or problem["type"].startswith("string")
     described = describe_problem(problem, field.description if field and is_explained else None)
