@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import json
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from pathlib import Path
@@ -43,7 +44,7 @@ from vttdata.pipeline.stages.captions import (
     group_raw_captions,
 )
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
-from vttdata.pipeline.stages.split import DrawClips, KeepOne, NearDuplicates, RefuseCopies, Split
+from vttdata.pipeline.stages.split import DrawClips, KeepOne, NearDuplicates, RefuseCopies, Rendition, Split
 from vttdata.pipeline.stages.videos import (
     Clips,
     Cut,
@@ -134,24 +135,26 @@ def build(recipe: Recipe, run: Build) -> None:
         sources = run.stage(RefuseCopies(tuple(sorted(run.tombstones.fingerprints.items()))), sources, len(sources))
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, features), sources, len(sources))
-    found = find_clips(recipe, run, sources, shots)
+    pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
+    pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
+    choice, joined = Clips(dataclasses.replace(recipe.clips, total=None)), join_shots(sources, shots)
+    found = run.stage(choice, joined, len(sources), of=(sources, shots))
+    is_one_kept = recipe.near_duplicates == "keep_one"
+    keep_one = make_keep_one_stage(sources, shots, pairs, pins) if is_one_kept else None
+    chosen = leave_out_clips(recipe, run, found, keep_one)
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
     if captions_file is not None and recipe.captions.file is None:
         raws = [*read_caption_table(captions_file, recipe.captions.columns)]
-    names = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run)))
-    captioned, captions = caption_clips(recipe, run, captions_file, raws, found, names, earlier)
+    names = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run, found)))
+    captioned, captions = caption_clips(recipe, run, captions_file, raws, chosen, names, earlier)
     clips: Iterable[Clip] = captioned
-    pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
-    pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
-    if recipe.near_duplicates == "keep_one":
-        clips = run.stage(make_keep_one_stage(sources, pairs, pins), captioned, len(captioned))
     # Before clips are cut, which takes long and replaces those of the earlier dataset.
     refuse_caption_loss(run, earlier, captions, clips, found, warn=False)
     media = run.media("clips", digest([recipe.media, encoder])[:12]) if recipe.media.keep == "files" else None
     waiting = list_uncaptioned(captioned)
     if media is not None:
         cutting = Cut(recipe.media, encoder, folders, features, media)
-        clips = cut_clips(run, cutting, found, {clip.video_id for clip in clips}, waiting, sources)
+        clips = cut_clips(run, cutting, chosen, {clip.video_id for clip in clips}, waiting, sources)
     show_uncaptioned(run, waiting, media)
     split = run.stage(division := make_split_stage(recipe, sources, pairs, pins), clips)
 
@@ -182,7 +185,7 @@ def stages_of(recipe: Recipe, run: Build) -> list[type[AnyStage]]:
     }
     stages: tuple[type[AnyStage], ...] = (
         *(Search, DeduplicateCandidates, DrawScenes, Fetch, ProbeSources, Duplicates, Screen, MeasureSources, Filter),
-        *(RefuseCopies, NearDuplicates, Shots, Clips, DrawClips, CleanCaptions, EnoughCaptions, KeepOne, Cut, Split),
+        *(RefuseCopies, NearDuplicates, Shots, Clips, KeepOne, DrawClips, CleanCaptions, EnoughCaptions, Cut, Split),
     )
     return [stage for stage in stages if conditions.get(stage, True)]
 
@@ -197,6 +200,11 @@ def check_inputs(recipe: Recipe) -> list[RawCaption]:
     if recipe.captions.file is not None:
         raws += read_caption_table(Path(recipe.captions.file), recipe.captions.columns)
         damaged = [raw for raw in raws if find_text_damage(raw.caption) is not None]
+        if not raws and recipe.captions.below == "reject":
+            raise VttdataError(
+                f"{recipe.captions.file}: has no captions, without which no clip is left; write some into it, or build "
+                "without captions.file (--set captions.file=null)."
+            )
         if damaged:
             message = (
                 f"{recipe.captions.file}:{damaged[0].line}: {damaged[0].caption[:80]!r} has damaged characters, read "
@@ -210,10 +218,13 @@ def check_inputs(recipe: Recipe) -> list[RawCaption]:
     return raws
 
 
-def find_clips(recipe: Recipe, run: Build, sources: Table[Source], shots: Table[Shot]) -> Table[Clip]:
-    """Choose the clips of each source, and of all of them those that are drawn."""
-    choice = Clips(dataclasses.replace(recipe.clips, total=None))
-    clips = run.stage(choice, join_shots(sources, shots), len(sources), of=(sources, shots))
+def leave_out_clips(recipe: Recipe, run: Build, clips: Table[Clip], keep_one: KeepOne | None) -> Table[Clip]:
+    """Return the clips of one source of each family of near-duplicates, if wanted, and of them those that are drawn.
+
+    Captions come later, so that they change nothing here, and people write none for clips that are left out.
+    """
+    if keep_one is not None:
+        clips = run.stage(keep_one, clips, len(clips))
     if recipe.clips.total is not None:
         clips = run.stage(DrawClips(recipe.clips.total, recipe.seed), clips, len(clips))
     return clips
@@ -266,12 +277,26 @@ def caption_clips(
         language = recipe.language or recipe.captions.language or guess_language_of(run, file, raws)
         clean = CleanCaptions(recipe.captions, language)
         captions = run.stage(clean, raw_captions, may_be_empty=True)
+        warn_of_copies(run, captions)
         run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
         captioned = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     except VttdataError:
         refuse_caption_loss(run, earlier, (), (), clips, warn=False)
         raise
     return captioned, captions
+
+
+def warn_of_copies(run: Build, captions: Table[Caption]) -> None:
+    """Say how many captions are of near-duplicates of which another source is kept."""
+    outcomes = chain.from_iterable(result.outcomes for result in captions.results())
+    lost = [each for each in outcomes if isinstance(each, Rejected) and f"in stage {KeepOne.name}:" in each.detail]
+    if lost:
+        message = (
+            f"Captions of clips that near_duplicates=keep_one leaves out: {len(lost):,}, such as one of {lost[0].id}; "
+            f"'vttdata rejects {run.folder} --stage {captions.stage.name}' says of which source the clips are kept. "
+            "A source with a clip in split.pin is kept instead."
+        )
+        warnings.warn(message, VttdataWarning, stacklevel=2)
 
 
 def list_uncaptioned(captioned: Table[Clip]) -> set[str]:
@@ -373,8 +398,12 @@ def list_copies(sources: Iterable[Source], kept: Iterable[Source]) -> Iterator[t
             yield source, twin.source_id
 
 
-def list_losses(run: Build) -> Iterator[Loss]:
-    """Yield the sources and clips that the stages so far rejected or failed to process."""
+def list_losses(run: Build, found: Iterable[Clip]) -> Iterator[Loss]:
+    """Yield the sources and clips that the stages so far rejected or failed to process.
+
+    A source of a clip of `found` that was rejected is one as well, for captions that name the source.
+    """
+    source_of = {clip.video_id: clip.source_id for clip in found}
     for table in run.tables:
         if not table.tally.rejected and not table.tally.failed:
             continue
@@ -385,15 +414,35 @@ def list_losses(run: Build) -> Iterator[Loss]:
                 why = f"{lost} in stage {table.stage.name}: {outcome.reason} ({outcome.detail})"
                 file = getattr(outcome, "file", None) or run.files.get(outcome.id, "")
                 yield Loss(outcome.id, None if of_clips else file, why)
+                if of_clips and outcome.id in source_of:
+                    yield Loss(source_of[outcome.id], None, why)
 
 
 def make_keep_one_stage(
-    sources: Iterable[Source], pairs: tuple[tuple[str, str], ...], pins: Mapping[str, str]
+    sources: Iterable[Source], shots: Iterable[Shot], pairs: tuple[tuple[str, str], ...], pins: Mapping[str, str]
 ) -> KeepOne:
     """Return the stage that keeps one source of each family of near-duplicates."""
     paired = {source_id for pair in pairs for source_id in pair}
-    pixels = [(s.source_id, s.probe.width * s.probe.height) for s in sources if s.probe and s.source_id in paired]
-    return KeepOne(pairs, tuple(sorted(pixels)), tuple(sorted(pins)))
+    frames: Counter[str] = Counter()
+    chroma: dict[str, float] = dict.fromkeys(paired, 0.0)
+    for shot in shots:
+        if shot.source_id in paired:
+            number = shot.last_frame - shot.first_frame + 1
+            frames[shot.source_id] += number
+            chroma[shot.source_id] += number * shot.chroma
+    renditions = [
+        Rendition(
+            source.source_id,
+            source.file,
+            round(chroma[source.source_id] / max(frames[source.source_id], 1), 2),
+            source.probe.width * source.probe.height,
+            source.measure.seconds,
+            round(source.measure.scores["blur"] + source.measure.scores["blocky"], 4),
+        )
+        for source in sources
+        if source.source_id in paired and source.probe is not None and source.measure is not None
+    ]
+    return KeepOne(pairs, tuple(sorted(renditions, key=lambda each: each.source_id)), tuple(sorted(pins)))
 
 
 def make_split_stage(

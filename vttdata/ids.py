@@ -31,6 +31,7 @@ _NO_ID = re.compile(
     "(null|none|nil|nan|nat|na|unk|unknown|undefined|unspecified|notspecified|missing|notfound|notapplicable"
     "|notavailable|tbd|empty|blank|(deleted|removed|private|unavailable)(video)?|noid|nourl|novideo|x{3,})?"
 )
+_PSEUDONYM = re.compile(r"\d+|w[0-9a-f]{12}", re.ASCII)
 _SPREADSHEET_ERROR = re.compile(r"#(?:n/a|ref!|value!|name\?|null!|num!|div/0!|spill!|error!)")
 
 # Ids become file names, which have 255 bytes at most.
@@ -116,6 +117,11 @@ def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
 def pseudonym(salt: bytes, name: str) -> str:
     """Return the name under which a person is published: ``w`` and 48 bits of an HMAC with a secret salt."""
     return "w" + hmac.new(salt, name.encode(), hashlib.sha256).hexdigest()[:12]
+
+
+def is_pseudonym(name: str) -> bool:
+    """Return whether a name has the form of a `pseudonym`, or is a number, and so says nothing of a person."""
+    return _PSEUDONYM.fullmatch(name) is not None
 
 
 def source_of(url: str) -> str:

@@ -192,6 +192,7 @@ class Shot:
         transition: with which it begins.
         dark: share of nearly black frames.
         motion: mean change between its frames, 0..1.
+        chroma: mean spread of colours that luma does not explain, in levels (0..255); small in grey and tinted ones.
         colours: mean colour histogram: three channels of equally many bins, each summing to 1.
     """
 
@@ -204,6 +205,7 @@ class Shot:
     transition: Transition
     dark: float = 0.0
     motion: float = 0.0
+    chroma: float = 0.0
     colours: tuple[float, ...] = ()
 
 

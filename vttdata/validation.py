@@ -12,6 +12,9 @@ from typing import Any
 MISSING = frozenset({"missing", "missing_argument"})
 UNKNOWN_KEY = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 
+LISTS = frozenset({"list_type", "tuple_type", "frozen_set_type"})
+NESTED = LISTS | {"dict_type", "mapping_type", "model_type", "dataclass_type"}
+
 _MAX_SHOWN = 80
 _INTEGER, _NUMBER, _BOOLEAN = "an integer", "a number", "true or false"
 _LIST, _MAPPING = "a list", "a mapping of keys"

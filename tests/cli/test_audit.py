@@ -231,7 +231,7 @@ def test_build_with_only_unknown_pins_is_refused_and_known_pins_keep_their_split
     pin = f"split.pin={tmp_path / 'pins.csv'}"
     refused = build(tmp_path / "out", *settings, pin, recipe="own-list")
     assert refused.returncode == 2
-    assert "None of the 1 pinned clips exists, such as 'gone'" in refused.stderr
+    assert "No pinned clip exists, of 1 such as 'gone'" in refused.stderr
     assert build(tmp_path / "out", *settings, recipe="own-list").returncode == 0
     found = audit_dataset(tmp_path / "out" / "dataset")
     assert list(found.splits) == ["train"]

@@ -240,6 +240,9 @@ def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.
     page = (tmp_path / "page.md").read_text()
     assert "## Blind attackers on questions, `multiple_choice`\n\n121; answers by place: A 0, B 121, C 0;" in page
     assert "| place | 1.000" in page
+    lines = [line for line in page.splitlines() if line.startswith("**")]
+    assert lines[0].startswith("**Without the videos, 1.000 of the 121 `multiple_choice` questions are answered (1.000")
+    assert lines[0].endswith("guessing 0.333): open to blind solving.**")
     assert "## Blind attackers on questions, `yes_no`\n\n3; answers by place: A 3, B 0;" in page
     assert "Blind attackers on questions, `multiple_choice`\n121; answers by place: A 0, B 121, C 0" in printed
 
@@ -274,4 +277,16 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert main(["show", out, "--page", str(tmp_path / "report.html")]) == 0
     report = (tmp_path / "report.html").read_text()
     assert "Questions: multiple_choice" in report
-    assert "The blind attackers together answer 1.000 of 120." in report
+    headline = (
+        "Without the videos, 1.000 of the 120 multiple_choice questions are answered (guessing 0.333): open to blind "
+        "solving."
+    )
+    for each in (page, report):
+        # The first thing in the page.
+        first = re.search(r'<main[^>]*>\s*<p class="alert tone-(\w+)"[^>]*>(.*?)</p>', each, re.DOTALL)
+        assert first is not None
+        assert first.groups() == ("bad", headline)
+    titles = re.findall(r"<h2[^>]*>(.*?)</h2>", report)
+    assert titles.index("Questions: multiple_choice") < titles.index("Some questions") < titles.index("Clips")
+    assert "0.0 minutes" not in report
+    assert "There are no pictures, since the videos are not here; &#39;videos=FOLDER&#39; in a build" in report

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.helpers.builds import LOOSE, account, vttdata
+from tests.helpers.builds import LOOSE, account, film, vttdata
 from vttdata.cli.main import main
 
 ROWS = [
@@ -48,6 +48,23 @@ def test_degrade_gives_the_same_for_a_spreadsheet_whose_columns_are_named(tmp_pa
     assert tables(tmp_path / "a") == tables(tmp_path / "b")
 
 
+def test_times_of_a_table_of_videos_and_captions_are_named_once(tmp_path: Path) -> None:
+    film(tmp_path / "a.mp4", 8)
+    rows = [("a.mp4", "0:01", "0:04", "a pattern with numbers"), ("a.mp4", "0:04,5", "0:07", "the same later")]
+    table = spreadsheet(tmp_path / "t.csv", ("Film", "Von", "Bis", "Text"), rows)
+    columns = "path=Film,source=Film,start=Von,end=Bis,caption=Text"
+    settings = [*LOOSE, f"collect.manifest={table}", f"captions.file={table}", "name=me/spans", "media.keep=none"]
+    parts = [part for text in settings for part in ("--set", text)]
+    out = tmp_path / "out"
+    done = vttdata("build", "own-list", *parts, "--columns", columns, "--out", str(out), "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    clips = pd.concat(map(pd.read_parquet, (out / "dataset" / "clips").glob("*.parquet"))).sort_values("start")
+    assert [(row.start, row.end, *row.captions) for row in clips.itertuples()] == [
+        (1.0, 4.0, "a pattern with numbers"),
+        (4.5, 7.0, "the same later"),
+    ]
+
+
 def judged_captions(units: Path) -> set[tuple[str, str]]:
     """Return the captions of systems in a campaign, whose order and ids are its own."""
     items = [item for line in units.read_text().splitlines() for item in json.loads(line)["items"]]
@@ -76,8 +93,8 @@ def test_build_makes_one_clip_of_each_video_that_a_spreadsheet_describes(videos:
     folder = tmp_path / "my videos"
     (folder / "Straße").mkdir(parents=True)
     names = ["mandelbrot.mp4", "Straße/test 2.mp4"]
-    for name, film in zip(names, ("mandelbrot.mp4", "testsrc2.mp4"), strict=True):
-        (folder / name).write_bytes((videos / film).read_bytes())
+    for name, drawn in zip(names, ("mandelbrot.mp4", "testsrc2.mp4"), strict=True):
+        (folder / name).write_bytes((videos / drawn).read_bytes())
     rows = [(name.replace("/", "\\"), f"sentence {n} about it", f"w{n}") for name in names for n in range(2)]
     sheet = spreadsheet(folder / "sheet.csv", ("File", "Description", "Person"), rows)
     done = vttdata(

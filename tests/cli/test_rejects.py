@@ -177,6 +177,20 @@ def test_build_without_rejects_says_so(tmp_path: Path) -> None:
     assert run("rejects", str(tmp_path / "out")).stdout == "Nothing was rejected, and nothing failed.\n"
 
 
+def test_stage_before_the_one_that_failed_is_not_taken_for_the_build(tmp_path: Path) -> None:
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos/a.mp4").write_bytes(b"no video")
+    out = tmp_path / "out"
+    assert run_build(out, f"collect.folder={tmp_path / 'videos'}", *LOOSE).returncode == 2
+    stopped = "The build came as far as stage 'probe'; later ones have not run.\n"
+    nothing = "Stage 'collect' rejected nothing, and nothing failed in it. Others did: probe.\n"
+    assert run("rejects", str(out), "--stage", "collect").stdout == nothing + stopped
+    said = run("rejects", str(out)).stdout
+    assert "failed: unreadable" in said
+    assert said.endswith(stopped)
+    assert run("rejects", str(out), "--stage", "cut").stderr.endswith(f"there are collect, probe. {stopped}")
+
+
 def test_build_that_never_started_has_rejected_nothing_yet(street: Path, tmp_path: Path) -> None:
     account = json.loads((street / "build.json").read_text())
     (tmp_path / "build.json").write_text(json.dumps(account | {"stages": [], "status": "running"}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from pathlib import Path
 
@@ -128,9 +129,34 @@ class TestSections:
         text = card(tmp_path / "d")
         keys = "--set annotations=FOLDER --set protocols.1k.test=FILE"
         commands = f"vttdata verify DATASET {keys}\nvttdata build recipe.yaml {keys} --out rebuilt"
-        assert f"pip install 'vttdata[build]==0.1.0'\n{commands}\n" in text
+        install = "pip install '.[build]'  # in a checkout of vttdata 0.1.0: https://github.com/vttdata/vttdata"
+        assert f"{install}\n{commands}\n" in text
         assert f"| train.json | `{'ab' * 32}` |" in text
         assert "- ffmpeg: 7\\.1" in text
+
+    @pytest.mark.parametrize(
+        ("annotators", "said"),
+        [
+            (
+                ("w0123456789ab", "17"),
+                "The people who wrote captions (`annotator`) appear under pseudonyms or numbers.",
+            ),
+            (
+                ("w0123456789ab", "Ann Lee"),
+                "Of the 2 people who wrote or checked captions (`annotator`, `verified_by`), 1 appear",
+            ),
+            ((None, None), None),
+        ],
+    )
+    def test_card_says_whether_people_appear_under_their_names(
+        self, material: Material, tmp_path: Path, annotators: tuple[str | None, ...], said: str | None
+    ) -> None:
+        names = itertools.cycle(annotators)
+        material.captions[:] = [dataclasses.replace(caption, annotator=next(names)) for caption in material.captions]
+        material.write(tmp_path / "d")
+        text = card(tmp_path / "d")
+        assert said in text if said else "The people who" not in text and "people who wrote" not in text
+        assert "anonymous" not in text
 
     def test_card_of_a_command_gives_that_command_with_its_input(self, material: Material, tmp_path: Path) -> None:
         material.write(

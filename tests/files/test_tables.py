@@ -89,6 +89,11 @@ def test_lines_are_counted_from_the_first_of_the_file(tmp_path: Path) -> None:
     assert refusal(path, "sep=;\nvideo_id;captoin\n").startswith("t.csv:2: there is no column 'caption'")
 
 
+def test_either_of_two_columns_is_offered(tmp_path: Path) -> None:
+    either = Columns(("url", "path"), (("url", "path"),), mapping={})
+    assert refusal(tmp_path / "t.csv", "Film\na.mp4\n", either).endswith("with --columns url=COLUMN (or path).")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

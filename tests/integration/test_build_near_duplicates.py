@@ -69,26 +69,32 @@ def test_one_source_of_each_family_is_kept(tmp_path: Path) -> None:
     folder.mkdir()
     films = [write_film(folder / f"film{number}.mp4", number) for number in range(3)]
     edit(films[0], folder / "small.mp4", "scale=96:54,hue=s=0")
+    edit(
+        films[0],
+        folder / "large-sepia.mp4",
+        "colorchannelmixer=.393:.769:.189:0:.349:.686:.168:0:.272:.534:.131,scale=320:180",
+    )
+    edit(films[0], folder / "worn.mp4", "scale=80:44,scale=160:90")
     edit(films[0], folder / "shorter.mp4", "trim=start=1.3,setpts=PTS-STARTPTS")
     settings = [f"collect.folder={folder}", *LOOSE, "media.keep=none", "clips.min_seconds=1", "clips.per_source=1"]
     settings += ["split.ratios={train: 0.5, test: 0.5}"]
     out = tmp_path / "out"
     assert build(out, *settings).returncode == 0
     everything = pd.read_parquet(out / "stages" / "split" / "kept.parquet")
-    assert len(everything) == 5
+    assert len(everything) == 7
     assert "families" not in account(out)
 
     kept_one = build(out, *settings, "near_duplicates=keep_one")
     assert kept_one.returncode == 0, kept_one.stderr
     stage = account(out)["families"]
-    assert (stage["in"], stage["kept"], stage["rejected"]) == (5, 3, {"near_duplicate": 2})
+    assert (stage["in"], stage["kept"], stage["rejected"]) == (7, 3, {"near_duplicate": 4})
     listed = pd.read_parquet(out / "stages" / "filter" / "kept.parquet")
     names = dict(zip(listed.source_id, listed.file, strict=True))
     kept = pd.read_parquet(out / "stages" / "split" / "kept.parquet")
     assert sorted(names[source] for source in kept.source_id) == ["film0.mp4", "film1.mp4", "film2.mp4"]
     rejected = pd.read_parquet(out / "stages" / "families" / "rejected.parquet")
     (original,) = (source for source, name in names.items() if name == "film0.mp4")
-    assert all(f"shows the same as {original}" in detail for detail in rejected.detail)
+    assert all(f"shows the same as film0.mp4 ({original})" in detail for detail in rejected.detail)
     result = audit_dataset(out / "dataset")
     assert sum((result.families or {}).values()) == 3
     assert "near_duplicates: keep_one" in (out / "dataset" / "recipe.yaml").read_text()

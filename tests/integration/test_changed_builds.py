@@ -52,6 +52,11 @@ def rows(folder: Path, config: str = "clips") -> pd.DataFrame:
     return pd.concat(tables).sort_values("video_id").reset_index(drop=True)
 
 
+def source_ids(folder: Path, file: str) -> list[str]:
+    sources = pd.read_parquet(folder / "stages/filter/kept.parquet")
+    return list(sources.source_id[sources.file == file])
+
+
 def splits(folder: Path) -> dict[str, str]:
     clips = rows(folder)
     return dict(zip(clips.video_id, clips.split, strict=True))
@@ -178,8 +183,7 @@ class TestCaptionLoss:
         said = refused(street, "captions.follow=0.9")
         assert "would drop 15 of the 15 captions" in said
 
-    def test_refusal_knows_which_near_duplicate_is_kept(self, tmp_path: Path) -> None:
-        # Two copies of a film, two clips of each, so that captions decide which copy stays.
+    def test_captions_change_nothing_about_which_near_duplicate_is_kept(self, tmp_path: Path) -> None:
         (tmp_path / "videos").mkdir()
         film = write_film(tmp_path / "videos/film.mp4", 1)
         edit(film, tmp_path / "videos/copy.mp4", "hue=s=0")
@@ -195,27 +199,42 @@ class TestCaptionLoss:
         assert "would drop 6 of the 18 captions" in said
         assert "6 of clips that the recipe leaves out (2, such as " in said
         assert "captions.follow" not in said
+        copies = {name for name in rows(street).video_id if name.startswith(tuple(source_ids(street, "copy.mp4")))}
+        assert len(copies) == 2
         said = build(street, "near_duplicates=keep_one", options=("--allow-caption-loss",))
         assert "This build drops 6 of the 18 captions" in said
+        assert "Captions of clips that near_duplicates=keep_one leaves out: 6, such as " in said
         assert len(rows(street, "captions")) == 12
+        assert not set(rows(street).video_id) & copies
 
-        # Without the captions of one of its clips, the kept copy has fewer seconds than the other.
-        kept = rows(street)
-        sources = pd.read_parquet(street / "stages/filter/kept.parquet").set_index("file").source_id
-        copies = kept[kept.source_id.isin([sources["film.mp4"], sources["copy.mp4"]])]
-        assert copies.source_id.nunique() == 1
+        # Neither do clips wait for captions of which another copy is kept, nor do captions of the other one count.
+        film = source_ids(street, "film.mp4")[0]
         lines = table.read_text().splitlines(keepends=True)
-        table.write_text("".join(line for line in lines if copies.video_id.iloc[0] not in line))
-        assert "would drop 6 of the 12 captions" in refused(street)
-        assert "This build drops 6 of the 12 captions" in build(street, options=("--allow-caption-loss",))
-        assert not set(rows(street, "captions").video_id) & set(copies.video_id)
-        assert len(rows(street, "captions")) == 12
+        table.write_text(
+            "".join(line for line in lines if film not in line) + "copy,a person does what film shows,w1\n"
+        )
+        said = build(street, options=("--allow-caption-loss",))
+        assert "keep_one leaves out: 7, " in said
+        assert "Clips that wait for captions: 2; " in said
+        waiting = pd.read_parquet(street / "stages/captioned/rejected.parquet").video_id
+        assert all(name.startswith(film) for name in waiting)
+        rejected = pd.read_parquet(street / "stages/captions/rejected.parquet")
+        assert Counter(rejected.reason) == {"rejected_clip": 6, "rejected_source": 1}
+        assert all("shows the same as film.mp4" in detail for detail in rejected.detail)
 
 
 def test_a_file_name_says_what_to_withdraw(project: Path) -> None:
     street, names = project / "street", project / "gone.txt"
     sources = pd.read_parquet(street / "stages/filter/kept.parquet").set_index("file").source_id
-    names.write_text("film3.mp4\n")
+    # A name that files in two folders may have is asked for in full.
+    (project / "videos/more").mkdir()
+    write_film(project / "videos/more/late.mp4", 9)
+    build(street, "captions.below=keep")
+    names.write_text("late.mp4\n")
+    refusal = run("withdraw", str(street), "--ids", str(names), "--reason", "takedown")
+    assert refusal.returncode == 2
+    assert "source 'late.mp4'; write the whole name of its file: 'more/late.mp4'; nothing was changed" in refusal.stderr
+    names.write_text("film3.mp4\nmore/late.mp4\n")
     assert run("withdraw", str(street), "--ids", str(names), "--reason", "takedown").returncode == 0
     assert set(rows(street).source_id) == set(sources.drop("film3.mp4"))
 
@@ -300,6 +319,12 @@ class TestSplits:
     def test_recipe_without_splits_refuses_pins(self, project: Path) -> None:
         done = run("build", "vatex-eval", "--set", "input=x/y", "--pin-from", str(project / "street"))
         assert done.returncode == 2
+
+
+def test_table_without_captions_is_refused_before_any_work(project: Path) -> None:
+    (project / "empty.csv").write_text("video_id,caption\n")
+    said = refused(project / "street", f"captions.file={project / 'empty.csv'}")
+    assert "empty.csv: has no captions, without which no clip is left" in said
 
 
 def test_columns_of_an_earlier_table_are_forgotten(project: Path) -> None:

@@ -122,6 +122,25 @@ def test_all_mistakes_are_named_at_once(folder: Path) -> None:
     assert "\n" not in message
 
 
+def test_colon_without_a_space_is_told(folder: Path) -> None:
+    said = sentence(write(folder, GOOD), "split.ratios={train:0.8,test:0.2}")
+    assert said.startswith("--set: split.ratios.train:0.8: YAML wants a space after a colon, as in {train: 0.8, ")
+
+
+@pytest.mark.parametrize(
+    ("setting", "form"),
+    [
+        ("split.ratios=70/10/20", "a mapping of keys, such as {train: 0.65, validation: 0.05, test: 0.3}"),
+        ("split.together=source", "a list, such as [source, near_duplicate]"),
+        ("filter.score_only=blur", "a list, such as [one, two]"),
+        ("collect.columns=clip", "a mapping of keys, such as {name: value}"),
+        ("clips=5", "a mapping of keys, such as clips.min_seconds"),
+    ],
+)
+def test_wrong_form_of_a_value_is_told_with_an_example(folder: Path, setting: str, form: str) -> None:
+    assert sentence(write(folder, GOOD), setting).endswith(f"; it should be {form}.")
+
+
 @pytest.mark.parametrize("text", ["", "just words", "- a\n- list", "\x00", "name: [" * 5000])
 def test_recipe_that_is_not_a_mapping_is_an_error(folder: Path, text: str) -> None:
     assert "recipe.yaml" in sentence(write(folder, text))

@@ -152,7 +152,10 @@ def test_dataset_without_build_and_videos_says_what_is_missing(
     page = OpenPage(browser, tmp_path / "hub.html")
     page.wait(lambda: len(page.texts(".sheet li")) == 3)
     assert any("without its build" in text for text in page.texts(".alert"))
-    assert "there are no pictures" in page.texts("#clips .note")[0]
+    assert "There are no pictures" in page.texts("#clips .note")[0]
+    card = page.texts(".sheet li")[0]
+    assert "no picture" not in card
+    assert [f"caption {number} of film" in card for number in range(3)] == [True] * 3
     assert page.errors() == []
     assert main(["show", str(dataset), "--page", str(tmp_path / "hub.pdf")]) == 2
     assert "ends in .html" in capsys.readouterr().err

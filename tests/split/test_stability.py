@@ -214,7 +214,7 @@ class TestPins:
         clips = [clip(number, f"s{number}") for number in range(9)]
         result = assign_splits(clips, BALANCED, seed=0, pins={"v3": "test", "b": "test", "a": "train"})
         assert result.lost_pins == ("a", "b")
-        with pytest.raises(VttdataError, match="None of the 2 pinned clips exists, such as 'a'"):
+        with pytest.raises(VttdataError, match="No pinned clip exists, of 2 such as 'a'; clips are called like '"):
             assign_splits(clips, BALANCED, seed=0, pins={"b": "test", "a": "train"})
 
     def test_pin_to_unknown_split_is_rejected(self) -> None:

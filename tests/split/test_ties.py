@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from vttdata.compose.earlier_dataset import EarlierDataset, report_split_changes
 from vttdata.errors import VttdataWarning
 from vttdata.pipeline.build_folder import Build
-from vttdata.pipeline.stages.split import KeepOne, Split
+from vttdata.pipeline.stages.split import KeepOne, Rendition, Split
 from vttdata.recipe.load import load_recipe
 from vttdata.records import Clip
 from vttdata.split import SplitSettings
@@ -69,5 +69,8 @@ def test_small_groups_keep_ties_that_may_be_cut() -> None:
 def test_recipe_of_msrvtt_keeps_one_of_a_family() -> None:
     recipe = load_recipe("msrvtt-collect", ()).recipe
     assert recipe.near_duplicates == "keep_one"  # type: ignore[attr-defined]
-    kept = [outcome.record for outcome in KeepOne(PAIRS, ()).process(tuple(CLIPS)) if hasattr(outcome, "record")]
+    renditions = tuple(Rendition(name, "", 9.0, 1, 1.0, 0.0) for name in sorted({clip.source_id for clip in CLIPS}))
+    kept = [
+        outcome.record for outcome in KeepOne(PAIRS, renditions).process(tuple(CLIPS)) if hasattr(outcome, "record")
+    ]
     assert Split(ALL_TIES, 0, pairs=PAIRS).assign(kept, ALL_TIES).largest_gap < 0.01

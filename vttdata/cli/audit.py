@@ -359,7 +359,8 @@ def _report_clips(clips: AuditedClips, audited: _Audited, output: _Output, remar
             protocol.write(output.clean / "protocol.json")
     if output.page is not None:
         page_command = f"vttdata audit {audited.reference}{audited.options} --page {output.page.name}"
-        page = format_audit_page(audited.folder or Path(audited.reference), page_command, sections, audit.verdict)
+        verdicts = [*filter(None, (attacked.headline() for attacked in asked.values())), audit.verdict]
+        page = format_audit_page(audited.folder or Path(audited.reference), page_command, sections, verdicts)
         write_whole(output.page, page)
     if output.html is not None:
         from vttdata.report.audit_report import audit_page

@@ -53,20 +53,26 @@ def command(build: str, stage: str | None, video: str | None, as_json: bool) -> 
     if not stages and stage is None and not as_json:
         print(f"Nothing was built in {folder} yet; 'vttdata build {shlex.quote(str(folder))}' goes on.")
         return DONE
+    unfinished = ""
+    if stages and not local.is_finished:
+        unfinished = f"The build came as far as stage '{stages[-1]}'; later ones have not run."
     if stage is not None and stage not in stages:
-        raise VttdataError(f"{folder}: has no stage '{stage[:80]}'; there are {', '.join(stages) or 'none yet'}.")
+        there = ", ".join(stages) or "none yet"
+        raise VttdataError(f"{folder}: has no stage '{stage[:80]}'; there are {there}. {unfinished}".rstrip())
     chosen = [stage] if stage is not None else stages
     if as_json:
         entries = [dataclasses.asdict(reject) for name in chosen for reject in read_rejects(folder, name)]
         print(json.dumps(entries, indent=2, ensure_ascii=False))
         return DONE
     _print_rejects(build, folder, chosen, None if stage is not None else _SHOWN_OF_STAGE)
+    if unfinished:
+        print(unfinished)
     return DONE
 
 
 def _print_rejects(build: str, folder: Path, stages: list[str], shown: int | None) -> None:
     from vttdata.files.table_formats import align_columns
-    from vttdata.pipeline.attrition import read_rejects
+    from vttdata.pipeline.attrition import read_rejects, stages_of_build
 
     rows, hidden = [("stage", "id", "file", "reason", "detail")], []
     for name in stages:
@@ -76,7 +82,13 @@ def _print_rejects(build: str, folder: Path, stages: list[str], shown: int | Non
             rows.append((reject.stage, reject.id, reject.file or "-", reason, reject.facts))
         if more := sum(1 for _ in rejects):
             hidden.append(f"{more:,} more of stage {name}: vttdata rejects {build} --stage {name}")
-    nothing = "Nothing was rejected, and nothing failed."
-    print(align_columns(rows, left=range(5)) if len(rows) > 1 else nothing)
+    if len(rows) > 1:
+        print(align_columns(rows, left=range(5)))
+    elif shown is None:
+        elsewhere = [name for name in stages_of_build(folder) if any(True for _ in read_rejects(folder, name))]
+        others = f" Others did: {', '.join(elsewhere)}." if elsewhere else ""
+        print(f"Stage '{stages[0]}' rejected nothing, and nothing failed in it.{others}")
+    else:
+        print("Nothing was rejected, and nothing failed.")
     if hidden:
         print("", *hidden, sep="\n")

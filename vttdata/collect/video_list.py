@@ -22,6 +22,8 @@ from vttdata.settings import check_date
 
 _ALIASES = {"id": "source_id", "license": "licence", "upload_date": "uploaded"}
 _ATTRIBUTES = ("source_id", "title", "category", "query", "uploader", "licence")
+# Files that are left out which a warning names.
+_SHOWN = 3
 _TRUTH = {"true": "true", "yes": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
 COLUMNS = ("url", "path", *_ATTRIBUTES, "uploaded", "synthetic", "start", "end", "video_id")
 # Columns of captions, which people keep in the same table.
@@ -72,8 +74,9 @@ def list_folder(folder: Path, *, categories: bool = False) -> Iterator[Candidate
         extensions = " ".join(sorted(VIDEO_EXTENSIONS))
         raise VttdataError(f"{folder}: no video among {len(others)} files; video names end in one of {extensions}.")
     if others:
-        first = os.path.relpath(others[0], folder)
-        message = f"{folder}: {len(others)} files that are no videos, or proxies of some, are left out: {first!a}, ..."
+        shown = [ascii(os.path.relpath(other, folder)) for other in others[:_SHOWN]]
+        listed = ", ".join([*shown, *(["..."] if len(others) > _SHOWN else [])])
+        message = f"{folder}: {len(others)} files that are no videos, or proxies of some, are left out: {listed}"
         warnings.warn(message, VttdataWarning, stacklevel=2)
 
 
@@ -289,7 +292,11 @@ class _Reader:
                 raise self._error("video_id names a clip and needs start and end; a whole video has a source_id")
             return None
         if start is None or end is None:
-            raise self._error("start and end must be given together")
+            missing = "start" if start is None else "end"
+            raise self._error(
+                f"start and end must be given together; the {missing} is empty, or its column has another name, which "
+                f"--columns {missing}=COLUMN says"
+            )
         if end <= start:
             raise self._error(f"end ({end:g}) must be after start ({start:g})")
         return Span(start, end, video_id)

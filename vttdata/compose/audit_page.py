@@ -127,8 +127,11 @@ def foil_sections(
     ]
 
 
-def format_audit_page(folder: Path, command: str, sections: Iterable[Section], verdict: str = "") -> str:
-    """Return the page in Markdown of a dataset, or of a table of pairs, which says that `command` makes it."""
+def format_audit_page(folder: Path, command: str, sections: Iterable[Section], verdicts: Iterable[str] = ()) -> str:
+    """Return the page in Markdown of a dataset, or of a table of pairs, which says that `command` makes it.
+
+    The verdicts stand at its top.
+    """
     name, version = folder.stem, ""
     if (folder / "manifest.json").is_file():
         manifest = read_dataset_manifest(folder)
@@ -139,7 +142,7 @@ def format_audit_page(folder: Path, command: str, sections: Iterable[Section], v
     head = (
         f"# Audit of {escape_markdown(name)}{version}\n\n```console\n{listed}```\n\nThe same files give the same page."
     )
-    return "\n\n".join([head, *([f"**{verdict}**"] if verdict else []), format_markdown(sections)])
+    return "\n\n".join([head, *(f"**{verdict}**" for verdict in verdicts), format_markdown(sections)])
 
 
 def _question_sections(questions: Mapping[str, AttackedQuestions]) -> list[Section]:

@@ -318,12 +318,16 @@ def _column_settings(recipe: BaseRecipe, columns: Mapping[str, str]) -> Iterator
     has_input = "columns" in type(recipe).model_fields
     if not has_input and "captions" not in type(recipe).model_fields:
         raise VttdataError("--columns is for recipes that read tables of captions or videos, which this one does not.")
+    sections = [""]
     for name, column in columns.items():
-        section = ""
         if not has_input:
-            in_captions = name not in VIDEO_COLUMNS or (name in CAPTION_COLUMNS and settings.captions.file is not None)
-            section = "captions." if in_captions else "collect."
-        yield f"{section}columns.{name}={json.dumps(column)}"
+            file = settings.captions.file
+            in_captions = name not in VIDEO_COLUMNS or (name in CAPTION_COLUMNS and file is not None)
+            # Where one table has both, its times are those of clips and captions.
+            in_both = name in ("start", "end") and file is not None and file == settings.collect.manifest
+            sections = ["captions.", "collect."] if in_both else ["captions."] if in_captions else ["collect."]
+        for section in sections:
+            yield f"{section}columns.{name}={json.dumps(column)}"
 
 
 def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool = True) -> tuple[Build, Any]:

@@ -237,8 +237,9 @@ def report_split_changes(
         nearest = division.assign(clips, dataclasses.replace(division.settings, method="balanced"))
         found, best = (", ".join(f"{of[split]} {split}" for split in ratios) for of in (counts, nearest.counts))
         how = "no other is nearer" if found == best else f"{best} is, with split.method=balanced"
+        together = "1 group that stays" if nearest.groups == 1 else f"{nearest.groups} groups that stay"
         message = (
-            f"{len(split_of)} clips in {nearest.groups} groups that stay together cannot be divided by the wanted "
+            f"{len(split_of)} clips in {together} together cannot be divided by the wanted "
             f"ratios {', '.join(f'{ratio:.0%}' for ratio in ratios.values())}: they are {found}; {how}."
         )
         warnings.warn(message, VttdataWarning, stacklevel=2)

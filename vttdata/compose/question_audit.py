@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 from vttdata.compose.foils import find_repeated_questions, read_dataset_questions
 from vttdata.files.results import Section
-from vttdata.generate.blind.questions import QuestionAttack, audit_questions, can_be_attacked, question_section
+from vttdata.generate.blind.questions import (
+    QuestionAttack,
+    audit_questions,
+    can_be_attacked,
+    question_headline,
+    question_section,
+)
 from vttdata.text.questions import letters
 
 
@@ -34,6 +40,10 @@ class AttackedQuestions(NamedTuple):
             "repeated_in_other_splits": self.repeated,
             "attacks": [attack.as_json() for attack in self.attacks],
         }
+
+    def headline(self) -> str:
+        """Return what the attackers reach in a short sentence; empty where none tried."""
+        return question_headline(f"`{self.kind}`", self.attacks, self.number) if self.attacks else ""
 
     def section(self) -> Section:
         """Return the counts, and what the attackers reach."""

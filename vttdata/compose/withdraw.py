@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vttdata.compose.correct import working_on
@@ -63,6 +63,8 @@ _KINDS = {
     "sha256": "file",
     **dict.fromkeys(("question_id", "foil_id"), "item"),
 }
+# Files that an error names.
+_FILES = 3
 _TEXTS = ("caption", "captions", "question", "original", "foil", "foils", "references", "title")
 
 
@@ -334,7 +336,9 @@ def _choose_sources(folder: Path, names: _Names, request: WithdrawalRequest, ear
         known = find_video_id(name, names.by_id)
         found = {names.by_id[known]} if known is not None else names.by_file.get(name, set())
         if len(found) != 1 and not earlier.covers(name, (*VIDEO, "file")):
-            raise VttdataError(f"{folder}: has neither a clip nor a source {name[:80]!a}; nothing was changed.")
+            alike = [file for file in sorted(names.by_file) if PurePosixPath(file).name == name]
+            files = f"; write the whole name of its file: {', '.join(map(ascii, alike[:_FILES]))}" if alike else ""
+            raise VttdataError(f"{folder}: has neither a clip nor a source {name[:80]!a}{files}; nothing was changed.")
         chosen |= found
     for url in request.urls:
         source = names.by_url.get(url, names.by_id.get(source_of(url) or ""))

@@ -66,12 +66,12 @@ class CaptionRow:
     video_id: Annotated[str, Role.KEY, "the clip"]
     sen_id: Annotated[int, Role.KEY, "the caption, unique within its clip"]
     caption: Annotated[str, "one sentence about the clip"]
-    annotator: Annotated[str | None, "who wrote it, as an anonymous id"]
+    annotator: Annotated[str | None, "who wrote it, by a name or id as it was given, or by a pseudonym"]
     language: Annotated[str, "its language"]
     author: Annotated[str, "`human`, or the name of a system"]
     revision: Annotated[str | None, "revision of the system; null for people"]
     prompt: Annotated[str | None, "the prompt that the system was given, or a digest of it; null for people"]
-    verified_by: Annotated[str | None, "who checked the caption, as an anonymous id; null where nobody did"]
+    verified_by: Annotated[str | None, "who checked the caption, in the same way; null where nobody did"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,8 @@ class QuestionRow:
     end: Annotated[float | None, "where that span ends, exclusive"]
     blind: Annotated[
         float | None,
-        "how far all blind attackers together answer it: 1, 0, or a share of tied options; null where none tried",
+        "how far all blind attackers together answer it, seeing one question at a time: 1, 0, or a share of tied "
+        "options; null where none tried",
     ]
 
 

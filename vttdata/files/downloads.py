@@ -41,6 +41,8 @@ TIMEOUT_VARIABLE = "VTTDATA_DOWNLOAD_TIMEOUT"
 OFFLINE_VARIABLES = ("VTTDATA_OFFLINE", "HF_HUB_OFFLINE")
 
 _DEFAULT_SECONDS = 600
+# Missing files that an error names; more are counted.
+_NAMED_FILES = 8
 # What has come of a piece is lost with the connection.
 _PIECE_BYTES = 2**13
 # Of a file whose size is not known, and of one that turns out to be another, such as a proxy's page.
@@ -454,16 +456,19 @@ def is_offline() -> bool:
 
 
 def _explain(missing: Sequence[OriginFile], reason: str) -> str:
-    """Return the sentence on files that are missing, which says where to put the first."""
-    first, *others = missing
-    more = f" (and {len(others)} more)" if others else ""
-    known = f"{first.digest_name} {first.digest}"
-    if first.bytes is not None:
-        known = f"{first.bytes:,} bytes, {known}"
+    """Return the sentences on files that are missing, and on the ways to give them; `reason` is that of the first."""
+    named = []
+    for file in missing[:_NAMED_FILES]:
+        size = "" if file.bytes is None else f"{file.bytes:,} bytes, "
+        named.append(f"{file} ({size}{file.digest_name} {file.digest}; {file.licence})")
+    if more := len(missing) - len(named):
+        named.append(f"{more:,} more")
+    is_one = len(missing) == 1
     return (
-        f"{first}{more} is missing ({known}; {first.licence}): {reason}. Put it into a folder that {MIRROR_VARIABLE} "
-        f"names, as {first} or under its digest; 'vttdata fetch {first.benchmark} --out FOLDER' fills such a folder on "
-        "a machine with a network."
+        f"{', '.join(named)} {'is' if is_one else 'are'} missing: {reason}. If you have {'it' if is_one else 'them'}, "
+        f"name the folder with --set annotations=FOLDER; or set {MIRROR_VARIABLE} to a folder that has "
+        f"{'it' if is_one else 'them'} as named here or under {'its digest' if is_one else 'their digests'}. "
+        f"'vttdata fetch {missing[0].benchmark} --out FOLDER' fills such a folder on a machine with a network."
     )
 
 

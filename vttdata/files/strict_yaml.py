@@ -151,7 +151,12 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 TextDumper.add_representer(str, _represent_text)
 
 
-def format_yaml(value: Any, *, width: int) -> str:
-    """Return a plain value as YAML; the order of keys is kept, and long texts are folded at the column `width`."""
-    text: str = yaml.dump(value, Dumper=TextDumper, sort_keys=False, allow_unicode=True, width=width)
+def format_yaml(value: Any, *, width: float, is_flow: bool = False) -> str:
+    """Return a plain value as YAML; the order of keys is kept, and long texts are folded at the column `width`.
+
+    With `is_flow` lists and mappings stand in brackets and braces.
+    """
+    text: str = yaml.dump(
+        value, Dumper=TextDumper, sort_keys=False, allow_unicode=True, width=width, default_flow_style=is_flow
+    )
     return text

@@ -144,6 +144,8 @@ def fold_name(name: str) -> str:
 
 
 _SHOWN_NAMES = 4
+# Of names of which any would do.
+_OFFERED_NAMES = 2
 
 
 def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_option: bool = False) -> str:
@@ -159,9 +161,12 @@ def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_optio
     sentence = f"there is no column {wanted}; the columns are {present}{hint}"
     if not by_option:
         return sentence
-    named = (next((name for name in group if name in near), group[0]) for group in groups)
-    options = " ".join(f"--columns {shlex.quote(f'{name}={near.get(name, _PLACEHOLDER)}')}" for name in named)
-    return f"{sentence}; name the right ones with {options}"
+    options = ""
+    for group in groups:
+        name, *others = [name for name in group if name in near][:1] or group[:_OFFERED_NAMES]
+        options += f" --columns {shlex.quote(f'{name}={near.get(name, _PLACEHOLDER)}')}"
+        options += f" (or {others[0]})" if others else ""
+    return f"{sentence}; name the right ones with{options}"
 
 
 def read_table(path: Path, columns: Columns = Columns(), *, short_rows: bool = False) -> Iterator[tuple[int, Row]]:

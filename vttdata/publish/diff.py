@@ -382,6 +382,6 @@ def _compare(dataset: Path, kept: Path, version: str, warn: Callable[[str], None
     if difference.needed != "none":
         counts = "; ".join(config.as_text(examples=False) for config in difference.configs if config.needed != "none")
         warn(
-            f"The rows differ from those of the dataset that was here, but both have version {version} ({counts}); "
-            f"set version to {difference.next_version(version)} before you publish."
+            f"The rows differ from those of the dataset that was here, but both have version {version} ({counts}); if "
+            f"that one is published, set version to {difference.next_version(version)}."
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.results import Section
-from vttdata.ids import VIDEO_EXTENSIONS
+from vttdata.ids import VIDEO_EXTENSIONS, is_pseudonym
 
 # Columns of names -> how they are called, and what to do.
 _NAMES = {
@@ -23,8 +23,6 @@ _NAMES = {
     "file": ("names of original files", "rename files whose names say who is in them"),
 }
 _TEXTS = ("caption", "captions", "title")
-# What says nothing of a person: numbers, and hashes as campaigns and `captions.pseudonyms` make them.
-_ANONYMOUS = re.compile(r"\d+|w[0-9a-f]{12}")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _TAG = re.compile(r"location|gps|xyz|make|model|author|artist|creator|owner|comment|apple|android", re.IGNORECASE)
 # Tags that programs write into every file.
@@ -39,7 +37,7 @@ def find_personal_data(dataset: Path) -> Section:
         paths = [path for files in splits.values() for path in files]
         for row in read_parquet_rows(paths, (), optional=(*_NAMES, *_TEXTS)):
             for name in _NAMES:
-                if row.get(name) and not _ANONYMOUS.fullmatch(str(row[name])):
+                if row.get(name) and not is_pseudonym(str(row[name])):
                     found.setdefault(name, {})[str(row[name])] = None
             for name in _TEXTS:
                 for text in [row[name]] if isinstance(row.get(name), str) else row.get(name) or ():

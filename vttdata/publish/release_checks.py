@@ -95,9 +95,8 @@ def _check_licence(dataset: Path) -> None:
     if str(licence if licence is not None else "").strip().lower() not in _NO_LICENCE:
         return
     raise VttdataError(
-        f"{dataset}: has no licence, so nobody may use it; state the terms of its annotations, as their authors gave "
-        "them: "
-        f"{build_again('licence', 'NAME')}."
+        f"{dataset}: has no licence, so nobody may use it; state yours, or of the annotations of others the one that "
+        f"their authors gave them: {build_again('licence', 'NAME')}."
     )
 
 

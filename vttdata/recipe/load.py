@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import inspect
 import json
+import math
 import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,14 +21,14 @@ import pydantic
 
 from vttdata.errors import VttdataError, list_choices
 from vttdata.files.remote import is_remote
-from vttdata.files.strict_yaml import parse_yaml, read_yaml
+from vttdata.files.strict_yaml import format_yaml, parse_yaml, read_yaml
 from vttdata.ids import digest, is_dataset_name
 from vttdata.json_types import JsonObject
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
 from vttdata.recipe.packaged import RecipeFile
 from vttdata.settings import Count, Ratio, ResponsibleUse, check_date, check_licence
-from vttdata.validation import MISSING, UNKNOWN_KEY, describe_problem
+from vttdata.validation import LISTS, MISSING, NESTED, UNKNOWN_KEY, describe_problem
 
 _MAX_SHOWN = 80
 
@@ -337,9 +338,28 @@ def _describe(problem: Any, model: type[BaseRecipe]) -> str:
     key = ".".join([*sections, name])
     if problem["type"] in UNKNOWN_KEY:
         return f"{key}: there is no such key; allowed are {list_choices(name, _keys_of_section(model, sections))}."
+    if problem["input"] is None and ":" in name:
+        return f"{key}: YAML wants a space after a colon, as in {{train: 0.8, test: 0.2}}."
     field = model.model_fields.get(key)
     is_explained = problem["type"] in MISSING or problem["type"].startswith("string")
-    return f"{key}: {describe_problem(problem, field.description if field and is_explained else None)}."
+    described = describe_problem(problem, field.description if field and is_explained else None)
+    return f"{key}: {described}{_show_form(problem, model) if problem['type'] in NESTED else ''}."
+
+
+def _show_form(problem: Any, model: type[BaseRecipe]) -> str:
+    """Return how a list or mapping is written: the default of its key, or one key of a section."""
+    first, *steps = map(str, problem["loc"])
+    field = model.model_fields.get(first)
+    value = field.get_default(call_default_factory=True) if field else None
+    for step in steps:
+        value = getattr(value, step, None)
+    if dataclasses.is_dataclass(value):
+        key = dataclasses.fields(value)[0].name
+        return f", such as {'.'.join([first, *steps])}.{key}"
+    if isinstance(value, Mapping | Sequence) and value and not isinstance(value, str):
+        plain = list(value) if isinstance(value, tuple) else value
+        return f", such as {format_yaml(plain, width=math.inf, is_flow=True).strip()}"
+    return ", such as [one, two]" if problem["type"] in LISTS else ", such as {name: value}"
 
 
 def _keys_of_section(model: type[BaseRecipe], sections: Sequence[str]) -> list[str]:

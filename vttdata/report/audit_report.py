@@ -12,7 +12,7 @@ from vttdata.files.results import Section
 from vttdata.media.video_folder import locate_videos
 from vttdata.report.page import PageSection, Tile, render_page
 from vttdata.report.page_pictures import read_clip_stills, read_video_stills, select_stills
-from vttdata.report.question_sections import show_questions
+from vttdata.report.question_sections import blind_alerts, show_questions
 from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.split import Audit
 from vttdata.split.audit.atlas import Atlas
@@ -46,7 +46,11 @@ def audit_page(
         [*rendered, *(show_questions(folder, videos) if folder is not None else ())],
         kicker="Audit of splits",
         tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
-        alerts=[("good" if audit.ok else "bad", audit.verdict), *(("warn", warning) for warning in audit.warnings)],
+        alerts=[
+            *(blind_alerts(folder) if folder is not None else ()),
+            ("good" if audit.ok else "bad", audit.verdict),
+            *(("warn", warning) for warning in audit.warnings),
+        ],
     )
 
 

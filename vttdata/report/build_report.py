@@ -40,7 +40,7 @@ from vttdata.report.leaks import read_audit, read_pairs, show_leaks
 from vttdata.report.left_out import read_reasons, show_attrition, show_thresholds
 from vttdata.report.page import PageScript, PageSection, Tile, format_number, render, render_page
 from vttdata.report.page_pictures import PictureFolder
-from vttdata.report.question_sections import show_questions
+from vttdata.report.question_sections import blind_alerts, show_questions
 from vttdata.report.report_input import ReportInput
 from vttdata.report.sections import render_sections
 from vttdata.subprocesses import usable_cores
@@ -115,14 +115,14 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
         del table
         reasons, missing = read_reasons(report)
         sections = [
-            _show_clips(figures),
+            *(show_questions(report.dataset) if report.dataset is not None else ()),
+            _show_clips(report, figures),
             show_attrition(report, reasons, pictures),
             show_thresholds(report),
             _show_distributions(report, figures, captions),
             show_leaks(report, figures, audit, pairs, pictures),
             _show_captions(figures, captions, misfits),
             _show_timelines(report, figures),
-            *(show_questions(report.dataset) if report.dataset is not None else ()),
             *render_sections([_describe_provenance(report)]),
         ]
         pictures.remove_others()
@@ -167,7 +167,8 @@ def _tiles(
         sources = pc.count_distinct(figures.source_ids).as_py()
         total = float(figures.seconds.sum(dtype=float))
         length = f"{total / 3600:,.1f} hours" if total >= 3600 else f"{total / 60:.1f} minutes"
-        tiles.append(Tile(format_number(sources), "sources", f"{length} of clips"))
+        known = f"{length} of clips" if len(figures.seconds) else "no times of clips are known"
+        tiles.append(Tile(format_number(sources), "sources", known))
     if report.stages:
         lost = sum(sum(stage["rejected"].values()) + sum(stage["failed"].values()) for stage in report.stages)
         tiles.append(Tile(format_number(lost), "left out", "rejected or failed, in all stages", href="#attrition"))
@@ -184,7 +185,7 @@ def _tiles(
         tone, detail = "warn" if misfits.found else "good", f"of {misfits.judged:,} compared"
         label = "clips in doubtful categories"
         tiles.append(Tile(format_number(misfits.found), label, detail, tone, "#misfits"))
-    if audit:
+    if audit and len(figures.splits) > 1:
         leaking = {
             name: sum(leak["clips"].values()) for name, leak in audit.get("leaks", {}).items() if name != "caption"
         }
@@ -205,7 +206,7 @@ def _tiles(
 def _alerts(
     report: ReportInput, figures: ClipFigures, missing: Sequence[str], audit: JsonObject
 ) -> list[tuple[str, str]]:
-    alerts = []
+    alerts = blind_alerts(report.dataset) if report.dataset is not None else []
     status = report.account.get("status", "complete")
     if status != "complete":
         state = "is running, or was interrupted" if status == "running" else f"is {status}"
@@ -230,12 +231,13 @@ def _alerts(
     return alerts
 
 
-def _show_clips(figures: ClipFigures) -> PageSection | None:
+def _show_clips(report: ReportInput, figures: ClipFigures) -> PageSection | None:
     if not figures.clips:
         return None
     note = "Each clip opens to its first, middle and last frames, its shots and captions."
     if not figures.pictures:
-        note += " The videos are not here, so that there are no pictures."
+        note = "Each clip opens to its captions. There are no pictures, since the videos are not here"
+        note += "; 'videos=FOLDER' in a build names them." if "videos" in report.settings else "."
     elif figures.pictures < figures.clips:
         missing = figures.clips - figures.pictures
         note += f" {missing:,} have no picture, since their videos are not here or cannot be decoded."

@@ -233,6 +233,8 @@ class _ClipPages:
             )
         values = {
             "total": self._number,
+            "pictures": figures.pictures,
+            "captions": int(figures.index["captions"].max()),
             "chunk": CHUNK,
             "folder": replace_controls(self._folder.name),
             "splits": list(map(replace_controls, figures.splits)),

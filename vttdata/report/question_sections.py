@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+from vttdata.dataset.card.questions import TriedQuestions, read_question_attacks
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.results import Bar, Bars, Section
+from vttdata.generate.blind.questions import question_headline, question_sentence
 from vttdata.json_types import Row
 from vttdata.media.video_folder import locate_videos
 from vttdata.report.page import PageSection
@@ -17,7 +19,7 @@ from vttdata.report.page_pictures import read_clip_stills, read_video_stills, se
 from vttdata.report.sections import Example, render_examples, render_sections
 from vttdata.text.questions import letters
 
-_COLUMNS = ("question_id", "video_id", "kind", "question", "options", "answer", "type", "blind")
+_COLUMNS = ("question_id", "video_id", "kind", "question", "options", "answer", "type")
 # Of a kind.
 _QUESTIONS_SHOWN, _TYPES_SHOWN = 12, 60
 
@@ -25,18 +27,27 @@ _QUESTIONS_SHOWN, _TYPES_SHOWN = 12, 60
 def show_questions(folder: Path, videos: Path | None = None) -> list[PageSection]:
     """Return a section for each kind of question of a dataset, and one with some questions; nothing without questions.
 
-    What blind attackers answer together is taken from the table. Frames come from a folder of videos, named by their
+    What blind attackers answer together is taken from the card. Frames come from a folder of videos, named by their
     ids, or from the dataset's clips.
     """
     by_kind: dict[str, list[Row]] = defaultdict(list)
     for row in read_parquet_rows(chain(*read_layout(folder, needs=None).files.get("questions", {}).values()), _COLUMNS):
         by_kind[row["kind"]].append(row)
-    sections = render_sections(_count_kind(kind, rows) for kind, rows in by_kind.items())
+    tried = read_question_attacks(folder)
+    sections = render_sections(_count_kind(kind, rows, tried.get(kind)) for kind, rows in by_kind.items())
     return [*sections, _show_examples(folder, by_kind, videos)] if sections else []
 
 
-def _count_kind(kind: str, rows: Sequence[Row]) -> Section:
-    """Return the section of a kind with the numbers of its questions by type and by place of the answer."""
+def blind_alerts(folder: Path) -> list[tuple[str, str]]:
+    """Return a tone and a sentence on what blind attackers reach on each kind of question, for the top of a page."""
+    return [
+        ("bad" if tried.attacks[0].open else "good", question_headline(kind, *tried))
+        for kind, tried in read_question_attacks(folder).items()
+    ]
+
+
+def _count_kind(kind: str, rows: Sequence[Row], tried: TriedQuestions | None) -> Section:
+    """Return the section of a kind: its questions by type and by place of the answer, and what attackers reach."""
     types = Counter(row["type"] for row in rows if row["type"] is not None)
     places = Counter(row["answer"] for row in rows)
     named = {letter: places[place] for place, letter in enumerate(letters(max(len(row["options"]) for row in rows)))}
@@ -47,10 +58,9 @@ def _count_kind(kind: str, rows: Sequence[Row]) -> Section:
         for heading, (caption, counts) in counted.items()
     ]
     guessing = sum(1 / len(row["options"]) for row in rows) / len(rows)
-    tried = [row["blind"] for row in rows if row["blind"] is not None]
     sentences = [f"{len(rows):,} questions; guessing answers {guessing:.3f}."]
-    if tried:
-        sentences.append(f"The blind attackers together answer {sum(tried) / len(tried):.3f} of {len(tried):,}.")
+    if tried is not None:
+        sentences.append(question_sentence(*tried))
     key, badge = f"questions-{kind.replace('_', '-')}", f"{len(rows):,}"
     return Section(f"Questions: {kind}", sentences, figures=figures, key=key, badge=badge)
 

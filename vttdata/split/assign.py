@@ -201,8 +201,10 @@ def pin_groups(
     pins = pinned
     lost_pins = tuple(sorted(pins.keys() - group_of.keys()))
     if pins and len(lost_pins) == len(pins):
+        example = f"; clips are called like '{min(group_of)}'" if group_of else ""
         raise VttdataError(
-            f"None of the {len(lost_pins)} pinned clips exists, such as '{lost_pins[0]}': is it the right file?"
+            f"No pinned clip exists, of {len(lost_pins):,} such as '{lost_pins[0]}'{example}, and pins name "
+            "their ids or files."
         )
     first_pin: dict[str, str] = {}
     for video_id in sorted(pins.keys() & group_of.keys()):

@@ -256,12 +256,13 @@ def test_damaged_packets_are_refused(tmp_path: Path, three_scenes: Frames) -> No
 def any_signals(draw: st.DrawFn) -> Signals:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     count = draw(st.integers(1, 200))
+    chroma = rng.random(count)
     quiet = rng.random((8, count)) ** draw(st.integers(1, 8))
     flags = rng.random((5, count)) < draw(st.floats(0, 1))
     point_change, replaced, kept, relit = 255 * quiet[0], *quiet[1:4]
     thumbnails = rng.integers(0, 256, (count, 12, 16)).astype(np.uint8)
     colours = np.ones((count, 3, 8), np.uint16)
-    return Signals(*quiet, *flags[:2], point_change, replaced, kept, relit, *flags[2:], colours, thumbnails)
+    return Signals(*quiet, *flags[:2], point_change, replaced, kept, relit, *flags[2:], chroma, colours, thumbnails)
 
 
 @settings(max_examples=100, deadline=None)

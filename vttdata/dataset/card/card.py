@@ -30,6 +30,7 @@ from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.statistics import Statistics
 from vttdata.dataset.videos import PREVIEW, count_shipped_videos
 from vttdata.files.results import escape_line
+from vttdata.ids import is_pseudonym
 from vttdata.records import HDR_TRANSFERS, INTERLACED
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import count_rows, leak_rows, leak_sentence, notes
@@ -69,6 +70,7 @@ def format_card(
         *_format_pictures(tables, folder, shipped=shipped > 0),
         format_questions(tables, folder),
         format_loading(metadata, tables),
+        _format_people(tables, folder),
         _format_leaks(metadata, audits),
         format_responsible(metadata),
         format_rights(metadata, folder, shipped=shipped > 0),
@@ -84,6 +86,25 @@ def format_card(
         format_structure(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _format_people(tables: Tables, folder: Path) -> str:
+    """Return whether those who wrote and checked captions appear under names or pseudonyms; empty without any."""
+    people = {
+        name
+        for row in read_rows(folder, tables, "captions", ("annotator", "verified_by"))
+        for name in row.values()
+        if name is not None
+    }
+    if not people:
+        return ""
+    named = sum(not is_pseudonym(name) for name in people)
+    if not named:
+        return "The people who wrote captions (`annotator`) appear under pseudonyms or numbers."
+    return (
+        f"Of the {len(people):,} people who wrote or checked captions (`annotator`, `verified_by`), {named:,} appear "
+        "under a name or id as it was given; `captions.pseudonyms` in a recipe puts pseudonyms in their place."
+    )
 
 
 def _format_figures(statistics: Statistics) -> str:

@@ -21,6 +21,8 @@ from vttdata.json_types import Row
 Tables = Mapping[str, Sequence[SplitFiles]]
 """Configuration -> its splits."""
 
+REPOSITORY = "https://github.com/vttdata/vttdata"
+
 _NOT_IN_VARIABLES = re.compile(r"\W|^(?=\d)")
 _NO_LANGUAGE = "not stated; the key `language` of the recipe states it"
 
@@ -153,7 +155,7 @@ def format_rebuilding(metadata: Metadata, folder: Path) -> str:
         return ""
     version = metadata.tools.get("vttdata")
     extra = "foil" if (folder / "foils").is_dir() else "build"
-    install = f"pip install 'vttdata[{extra}]{f'=={version}' if version else ''}'"
+    install = f"pip install '.[{extra}]'  # in a checkout of vttdata{f' {version}' if version else ''}: {REPOSITORY}"
     parts = [
         "```\n" + "\n".join([install, *commands]) + "\n```",
         "DATASET is this folder or its name. The first command makes it again and reports that all is identical, or "

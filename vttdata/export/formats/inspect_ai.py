@@ -22,7 +22,7 @@ RULES = (
 LIMITS = "models see none: inspect_ai stops before the first sample unless VTTDATA_VIDEOS names a folder"
 _USAGE = """\
 ```sh
-pip install inspect-ai vttdata
+pip install inspect-ai  # into the environment that vttdata is installed in, from a checkout
 VTTDATA_VIDEOS=$PWD/VIDEOS inspect eval FOLDER/task.py@{task} --model MODEL --log-dir logs
 vttdata evaluate {dataset} logs/*.eval {options}
 ```"""

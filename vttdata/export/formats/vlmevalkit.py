@@ -48,7 +48,7 @@ LIMITS = "models see none: VLMEvalKit stops before the first row unless VTTDATA_
 _USAGE = """\
 ```sh
 git clone https://github.com/open-compass/VLMEvalKit
-pip install -e VLMEvalKit rouge-score vttdata{needs}
+pip install -e VLMEvalKit rouge-score{needs}  # into the environment that vttdata is installed in, from a checkout
 VTTDATA_VIDEOS=$PWD/VIDEOS python FOLDER/run.py --model MODEL --work-dir outputs
 vttdata evaluate {dataset} outputs/MODEL/MODEL_{task}{answers}.json {options}
 ```

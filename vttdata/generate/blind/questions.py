@@ -206,6 +206,17 @@ def question_rows(attacks: Sequence[QuestionAttack]) -> list[tuple[str, ...]]:
     return rows
 
 
+def question_headline(kind: str, attacks: Sequence[QuestionAttack], count: int) -> str:
+    """Return in a short sentence what the ensemble reaches on that many questions of a kind; there is one."""
+    ensemble = attacks[0]
+    verdict = "open to blind solving" if ensemble.open else "not open to blind solving by these attackers"
+    alone = [f"{each.accuracy:.3f} seeing one question at a time; " for each in attacks if each.name == ONE_BY_ONE]
+    return (
+        f"Without the videos, {ensemble.accuracy:.3f} of the {count:,} {kind} questions are answered "
+        f"({''.join(alone)}guessing {ensemble.guessing:.3f}): {verdict}."
+    )
+
+
 def question_sentence(attacks: Sequence[QuestionAttack], count: int) -> str:
     """Summarize attacks on that many questions: what the ensemble reaches, or that they are too few to be tried."""
     if not attacks:

@@ -152,6 +152,7 @@ def shots_between(boundaries: list[Boundary], signals: Signals, times: Floats, s
             last_frame=end - 1,
             transition=transition,
             dark=round(float(signals.dark[frames].mean()), 4),
+            chroma=round(float(signals.chroma[frames].mean()), 2),
             motion=round(float(change.sum() / max(len(change), 1)), 4),
             colours=tuple(round(float(share), 4) for share in (colours / colours.sum(-1, keepdims=True)).ravel()),
         )

@@ -108,6 +108,8 @@ class Signals:
         in_window: whether a rectangle shows something else here, beside structure that stays.
         appears: whether something appears before a background that stays.
         in_turn: whether the camera turns fast here, over pictures that are no mixture of the first and the last.
+        chroma: spread of colours over the picture that luma does not explain, in levels (0..255): 4 and more in most
+            pictures in colour, below 2 in grey and tinted ones.
         colours: (n, 3, 8) colour histograms, counts of points by channel (Y, Cb, Cr).
         thumbnails: (n, 12, 16) mean luma of blocks.
     """
@@ -129,6 +131,7 @@ class Signals:
     in_window: Flags
     appears: Flags
     in_turn: Flags
+    chroma: Floats
     colours: NDArray[np.uint16]
     thumbnails: NDArray[np.uint8]
 
@@ -216,6 +219,7 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
         dark=whole_frame[:, 0, :_BLACK_BINS].sum(1) >= _BLACK_SHARE * POINTS[0],
         point_change=point_change[1:-1],
         **explanation._asdict(),
+        chroma=_measure_chroma(current),
         colours=whole_frame[:, :, 0::2] + whole_frame[:, :, 1::2],
         thumbnails=block_means(run.luma[shifted(0)]),
     )
@@ -379,6 +383,16 @@ def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> _LumaM
     deviation_before = np.sqrt(covariance(luma_before, luma_before))
     deviation_after = np.sqrt(covariance(luma_after, luma_after))
     return _LumaMoments(deviation_before, deviation_after, covariance(luma_before, luma_after), count / CELLS)
+
+
+def _measure_chroma(cells: NDArray[np.int32]) -> Floats:
+    """Return the root mean square of what remains of Cb and Cr where a line through luma is taken out, in levels."""
+    values = cells / CELL_POINTS
+    values -= values.mean(2, keepdims=True)
+    luma, chroma = values[:, :1], values[:, 1:]
+    slope = (luma * chroma).sum(2, keepdims=True) / np.maximum((luma * luma).sum(2, keepdims=True), 1)
+    remainder = chroma - slope * luma
+    return np.asarray(np.sqrt((remainder * remainder).sum((1, 2)) / CELLS))
 
 
 def is_blank(histograms: NDArray[np.uint8]) -> Flags:

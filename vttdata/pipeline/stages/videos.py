@@ -135,7 +135,7 @@ class MeasureSources(FileStage[Source]):
     """
 
     name = "measure"
-    version = 9
+    version = 10
     output = Source
     part_size = 4
     files_in_build = True
@@ -255,7 +255,7 @@ class Shots(FileStage[Shot]):
     """Shot detection in each source, from its features."""
 
     name = "shots"
-    version = 4
+    version = 5
     output = Shot
     part_size = 4
 

@@ -82,14 +82,14 @@
   const makeCard = (row, number) => {
     const picture = row[PICTURE]
       ? element("span", { className: "frame3" }, element("img", { src: row[PICTURE], alt: "", loading: "lazy", decoding: "async" }))
-      : element("span", { className: "blank", textContent: "no picture" });
+      : data.pictures ? element("span", { className: "blank", textContent: "no picture" }) : "";
     const button = element(
       "button",
       { type: "button", className: "clip" },
       picture,
       element("b", { textContent: row[ID], dir: "auto" }),
-      element("small", { textContent: [row[SPLIT], row[CATEGORY], seconds(row), `${row[CAPTIONS].length} captions`].filter(Boolean).join(" · ") }),
-      element("span", { textContent: row[CAPTIONS][0] ?? "", className: "caption", dir: "auto" }),
+      element("small", { textContent: [row[SPLIT], row[CATEGORY], seconds(row), data.captions ? `${row[CAPTIONS].length} captions` : ""].filter(Boolean).join(" · ") }),
+      ...row[CAPTIONS].slice(0, row[PICTURE] ? 1 : 3).map((text) => element("span", { textContent: text, className: "caption", dir: "auto" })),
     );
     button.addEventListener("click", () => { location.hash = `clip-${number}`; });
     return element("li", {}, button);
