@@ -12,7 +12,7 @@ import dataclasses
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
@@ -139,12 +139,8 @@ def build(recipe: Recipe, run: Build) -> None:
     pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
     choice, joined = Clips(dataclasses.replace(recipe.clips, total=None)), join_shots(sources, shots)
     found = run.stage(choice, joined, len(sources), of=(sources, shots))
-    is_one_kept = recipe.near_duplicates == "keep_one"
-    keep_one = make_keep_one_stage(sources, shots, pairs, pins) if is_one_kept else None
-    chosen = leave_out_clips(recipe, run, found, keep_one)
+    chosen = leave_out_clips(recipe, run, found, lambda: make_keep_one_stage(sources, shots, pairs, pins))
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
-    if captions_file is not None and recipe.captions.file is None:
-        raws = [*read_caption_table(captions_file, recipe.captions.columns)]
     names = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run, found)))
     captioned, captions = caption_clips(recipe, run, captions_file, raws, chosen, names, earlier)
     clips: Iterable[Clip] = captioned
@@ -190,15 +186,15 @@ def stages_of(recipe: Recipe, run: Build) -> list[type[AnyStage]]:
     return [stage for stage in stages if conditions.get(stage, True)]
 
 
-def check_inputs(recipe: Recipe) -> list[RawCaption]:
-    """Find mistakes in the inputs before any work that would end the build after hours, and return the captions.
+def check_inputs(recipe: Recipe) -> list[RawCaption] | None:
+    """Find mistakes in the inputs before any work that would end the build after hours; return the captions, if any.
 
     Raises:
         VttdataError: when a file cannot be used.
     """
-    raws: list[RawCaption] = []
+    raws: list[RawCaption] | None = None
     if recipe.captions.file is not None:
-        raws += read_caption_table(Path(recipe.captions.file), recipe.captions.columns)
+        raws = [*read_caption_table(Path(recipe.captions.file), recipe.captions.columns)]
         damaged = [raw for raw in raws if find_text_damage(raw.caption) is not None]
         if not raws and recipe.captions.below == "reject":
             raise VttdataError(
@@ -218,13 +214,13 @@ def check_inputs(recipe: Recipe) -> list[RawCaption]:
     return raws
 
 
-def leave_out_clips(recipe: Recipe, run: Build, clips: Table[Clip], keep_one: KeepOne | None) -> Table[Clip]:
+def leave_out_clips(recipe: Recipe, run: Build, clips: Table[Clip], keep_one: Callable[[], KeepOne]) -> Table[Clip]:
     """Return the clips of one source of each family of near-duplicates, if wanted, and of them those that are drawn.
 
     Captions come later, so that they change nothing here, and people write none for clips that are left out.
     """
-    if keep_one is not None:
-        clips = run.stage(keep_one, clips, len(clips))
+    if recipe.near_duplicates == "keep_one":
+        clips = run.stage(keep_one(), clips, len(clips))
     if recipe.clips.total is not None:
         clips = run.stage(DrawClips(recipe.clips.total, recipe.seed), clips, len(clips))
     return clips
@@ -259,7 +255,7 @@ def caption_clips(
     recipe: Recipe,
     run: Build,
     file: Path | None,
-    raws: Sequence[RawCaption],
+    raws: Sequence[RawCaption] | None,
     clips: Table[Clip],
     names: CaptionNames,
     earlier: EarlierDataset,
@@ -272,6 +268,8 @@ def caption_clips(
     """
     if file is None:
         return clips, ()
+    if raws is None:
+        raws = [*read_caption_table(file, recipe.captions.columns)]
     try:
         raw_captions = group_raw_captions(file, raws, recipe.captions, clips, *names)
         language = recipe.language or recipe.captions.language or guess_language_of(run, file, raws)
@@ -288,7 +286,8 @@ def caption_clips(
 
 def warn_of_copies(run: Build, captions: Table[Caption]) -> None:
     """Say how many captions are of near-duplicates of which another source is kept."""
-    outcomes = chain.from_iterable(result.outcomes for result in captions.results())
+    results = captions.results() if captions.tally.rejected else ()
+    outcomes = chain.from_iterable(result.outcomes for result in results)
     lost = [each for each in outcomes if isinstance(each, Rejected) and f"in stage {KeepOne.name}:" in each.detail]
     if lost:
         message = (
