@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -105,6 +106,21 @@ def test_nothing_is_left_and_nothing_else_changes(made: Path, tmp_path: Path) ->
     withdraw_all(folder)
     assert [path.name for path in (folder / "shown").rglob("*") if path.is_file()] == ["notes.txt"]
     (folder / "shown/notes.txt").unlink()
+    check(folder, made)
+
+
+@pytest.mark.parametrize("place", ["stimuli", "shown"])
+def test_folders_that_a_killed_command_left_empty_go_with_the_next(place: str, made: Path, tmp_path: Path) -> None:
+    folder, rmdir = copy(made, tmp_path / "work"), Path.rmdir
+
+    def end(path: Path) -> None:
+        if place in path.parts:
+            raise KeyboardInterrupt
+        rmdir(path)
+
+    with mock.patch.object(Path, "rmdir", end), pytest.raises(KeyboardInterrupt):
+        withdraw_all(folder)
+    withdraw_all(folder)
     check(folder, made)
 
 

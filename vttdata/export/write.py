@@ -113,11 +113,13 @@ def withdraw_from_export(folder: Path, dataset: Path, version: str, changes: Fil
             changes.remove(folder, name, sha256)
         is_kept = any((folder / name).exists() for name in files) and not changes.is_dry_run
         if not is_kept and changes.note(folder / CHECKSUMS, "removed"):
-            (folder / CHECKSUMS).unlink()
-            for parent in sorted({parent for name in files for parent in Path(name).parents}, reverse=True):
+            # Only empty folders can be removed so. The list goes after them: without it nobody knows them as ours.
+            for parent in sorted({parent for name in files for parent in Path(name).parents[:-1]}, reverse=True):
                 with contextlib.suppress(OSError):
-                    # Only empty folders can be removed so.
                     (folder / parent).rmdir()
+            (folder / CHECKSUMS).unlink()
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         changes.left.append((folder, f"was made with further files; vttdata export with --format {about['format']}"))
     else:
         check_own(folder, EXPORT)
