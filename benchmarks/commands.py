@@ -9,8 +9,10 @@ nothing kept before, and prints the medians. DATA has the official files in ``ms
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -25,6 +27,7 @@ import pandas as pd
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from benchmarks import changes
 from benchmarks.stages import write_film
 
 HERE = Path(__file__).resolve().parents[1]
@@ -127,6 +130,38 @@ def one_more_video(package: Package, _data: Path) -> Cost:
     return package.run(*command)
 
 
+def one_film(package: Package, _data: Path) -> Cost:
+    """Build from one video of 12 s, with one worker: what every build costs, nearly alone."""
+    return package.run(*build_folder(package, 1))
+
+
+def one_more_of_20000_captions(package: Package, _data: Path) -> Cost:
+    """Build from 1,000 films of 6 s with 20 captions each, add one caption, and measure the build that takes it in."""
+    films = package.work / "videos"
+    films.mkdir()
+    for number in range(1000):
+        changes.write_film(films / f"v{number:04}.mp4", number)
+    settings = {"collect.folder": films, "name": "benchmark/captions", "clips.min_seconds": 4, "filter.min_seconds": 4}
+    settings |= {"filter.min_width": 90, "filter.min_height": 60}
+    command = ["build", "own-folder", "--quiet", "--out", str(package.work / "out")]
+    command += [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    package.run(*command)
+    clips = [pd.read_parquet(path, columns=["video_id"]) for path in package.work.glob("out/dataset/clips/*.parquet")]
+    table, draw = package.work / "captions.csv", random.Random(1)
+    with table.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["video_id", "caption"])
+        for video_id in sorted(pd.concat(clips).video_id):
+            for number in range(20):
+                who = draw.choice(("man", "woman", "dog", "child", "band"))
+                writer.writerow([video_id, f"a {who} walks past number {number} of {draw.random()}"])
+    command += ["--set", f"captions.file={table}"]
+    package.run(*command)
+    with table.open("a", newline="") as stream:
+        csv.writer(stream).writerow([video_id, "somebody adds one more caption"])
+    return package.run(*command)
+
+
 def default_evaluate(package: Package, data: Path) -> Cost:
     """Score a baseline on MSR-VTT's test split with the default metrics."""
     fresh_msrvtt(package, data)
@@ -165,6 +200,8 @@ JOBS: dict[str, Callable[[Package, Path], Cost]] = {
     "build msrvtt, one more caption": one_more_caption,
     "build own-folder, again": folder_again,
     "build own-folder, one more of 200": one_more_video,
+    "build own-folder, one film": one_film,
+    "build own-folder, one more of 20,000 captions": one_more_of_20000_captions,
     "evaluate, MSR-VTT test": default_evaluate,
     "evaluate --human, MSR-VTT test": human_evaluate,
     "metric test, TRECVID, cold": metric_test,
