@@ -21,6 +21,7 @@ from tests.helpers.hub.built import build_foils
 from tests.helpers.leaking_dataset import TEST, captions_of, write_leaking_dataset, write_predictions
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
 from vttdata.evaluate.conventions import is_compared
 from vttdata.evaluate.evaluation import EvaluationSettings, evaluate
@@ -195,6 +196,24 @@ def test_video_has_one_address_in_two_datasets(tmp_path: Path) -> None:
         (tmp_path / "urls.txt").write_text("http://youtu.be/abcdefghijk\n")
         shared, _ = find_shared_items(folders[0], items, [training])
         assert shared["source"].tolist() == [True], training
+
+
+def test_training_of_a_protocol_file_is_its_own(dataset: Path, predictions: Write, tmp_path: Path) -> None:
+    tested = ["t0", "t1", "t3", "t5"]
+    own = tmp_path / "own.json"
+    Protocol("own", {"train": ["t2", "t4"], "test": tested}).write(own)
+    settings = {"metrics": ["rouge-l"], "settings": EvaluationSettings(config=str(own), draws=20, unknown="ignore")}
+    for training in ("train", str(own)):
+        report = evaluate(dataset, predictions(), train_split=training, **settings)
+        # t3 is of the source of t4; t0 and t1 are of a source of the dataset's own training.
+        assert (report.leaks["source"], report.leaks["clean"]) == (1, 3), training
+        assert any("the 2 clips of its train count as seen" in finding for finding in report.findings)
+    with pytest.raises(VttdataError, match="is the split that is scored"):
+        evaluate(dataset, predictions(), train_split="test", **settings)
+    Protocol("own", {"test": tested}).write(own)
+    assert evaluate(dataset, predictions(), train_split="train", **settings).leaks["source"] == 2
+    with pytest.raises(VttdataError, match="has no split of training"):
+        evaluate(dataset, predictions(), train_split=str(own), **settings)
 
 
 def test_split_that_is_scored_is_no_training(dataset: Path, predictions: Write) -> None:

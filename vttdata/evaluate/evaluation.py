@@ -22,7 +22,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.conventions import PRINTED, is_compared
 from vttdata.evaluate.epochs import score_file
 from vttdata.evaluate.estimates import Estimator
-from vttdata.evaluate.items import UPLOADED, Items, ItemsT
+from vttdata.evaluate.items import UPLOADED, Items, ItemsT, read_item_protocol
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
 from vttdata.evaluate.predictions import (
     ItemCounts,
@@ -152,7 +152,9 @@ def evaluate(
         if used[option] and option not in task.options:
             raise VttdataError(reason)
     other = None if against is None else _find_other(Path(against), name)
-    shared, training_notes = find_shared_items(folder, items, training)
+    # A protocol of pairs or questions lists these, and not clips.
+    protocol = read_item_protocol(settings.config or "", "")[1] if items.clip_config == items.config else None
+    shared, training_notes = find_shared_items(folder, items, training, protocol)
     unavailable: dict[str, str] = {}
     names = (metrics or task.default_metrics) if task.default_metrics else ()
     scoring = prepare_scoring(name, folder, items, names, settings, unavailable)

@@ -6,6 +6,8 @@ were also written about a training clip are found too, but make no leak, since s
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
@@ -19,6 +21,7 @@ import pyarrow.compute as pc
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import read_fingerprints
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
+from vttdata.dataset.protocol_file import Protocol, is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.evaluate.items import Items
 from vttdata.files.id_lists import read_ids
@@ -43,17 +46,19 @@ class _Training(NamedTuple):
 
 
 def find_shared_items(
-    folder: Path, items: Items, training: Sequence[str | os.PathLike[str]]
+    folder: Path, items: Items, training: Sequence[str | os.PathLike[str]], protocol: Protocol | None = None
 ) -> tuple[dict[str, Flags], list[str]]:
     """Return which items share something with training, and findings.
 
     Args:
         folder: dataset that the items are from.
         items: clips of a split, or questions or queries about them.
-        training: each a split of the items' configuration, or of the dataset's clips; or the name of a benchmark in
-            ``recipes/sources``, whose training split counts as seen, or all of it where it has none; or the folder or
-            name of another dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs:
-            every clip of the dataset, of any split, that the file names counts as seen.
+        training: each a split of the protocol, of the items' configuration, or of the dataset's clips; or the name of
+            a benchmark in ``recipes/sources``, whose training split counts as seen, or all of it where it has none; or
+            the folder or name of another dataset, all of whose clips count as seen; or a file of ids of clips or
+            sources, or of URLs: every clip of the dataset, of any split, that the file names counts as seen, and of
+            another protocol those of its training splits.
+        protocol: that of the items, where a file states one of clips.
 
     Returns:
         ``source``, ``overlap``, ``near_duplicate``, ``caption``, ``leaked``, the union of the first three, and
@@ -76,7 +81,7 @@ def find_shared_items(
     first_rows = dict(zip(reversed(tested.column("video_id").to_pylist()), reversed(range(len(tested))), strict=True))
     tested = tested.take(pa.array([first_rows[video_id] for video_id in video_ids]))
     findings: list[str] = []
-    parts = [_read_training(files, items, os.fspath(name), findings) for name in training]
+    parts = [_read_training(files, items, os.fspath(name), findings, protocol) for name in training]
     trained = pa.concat_tables([part.clips for part in parts], promote_options="permissive")
     benchmarks = [part.benchmark for part in parts if part.benchmark is not None]
     if benchmarks:
@@ -102,8 +107,15 @@ def find_shared_items(
     return {**leaks, "leaked": leaked, "clean": ~leaked}, findings
 
 
-def _read_training(files: Files, items: Items, name: str, findings: list[str]) -> _Training:
+def _read_training(files: Files, items: Items, name: str, findings: list[str], protocol: Protocol | None) -> _Training:
     """Read what one entry of the training stands for, and add to the findings."""
+    if protocol is not None and name in protocol.splits:
+        if name == items.split:
+            raise _scored_itself(name)
+        return _read_protocol(files, protocol, [name], findings)
+    if _states_protocol(name):
+        listed = read_protocol_file(Path(name))
+        return _read_protocol(files, listed, [split for split in listed.splits if split.startswith("train")], findings)
     own = items.clip_config
     config = own if name in files.get(own, {}) else "clips"
     is_split = name in files.get(config, {})
@@ -116,7 +128,7 @@ def _read_training(files: Files, items: Items, name: str, findings: list[str]) -
     sources: list[Path] = []
     if is_split:
         if (config, name) == (own, items.split):
-            raise VttdataError(f"'{name}' is the split that is scored, so all of it would count as training.")
+            raise _scored_itself(name)
         paths = files[config][name]
     elif is_list:
         paths = list(dict.fromkeys(chain(*files["clips"].values(), *files.get(own, {}).values())))
@@ -130,6 +142,33 @@ def _read_training(files: Files, items: Items, name: str, findings: list[str]) -
     rows = zip(read_parquet_rows(paths, ["captions"]), seen, strict=True)
     texts = {text for row, is_seen in rows if is_seen for text in row["captions"] or ()}
     return _Training(clips.filter(pa.array(seen)), sources, texts)
+
+
+def _states_protocol(name: str) -> bool:
+    """Return whether a name is that of a file of a protocol; a JSON file may have a list of ids as well."""
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        content = json.loads(Path(name).read_bytes()) if is_protocol_file(name) else None
+        return isinstance(content, dict) and "protocol" in content
+    return False
+
+
+def _scored_itself(split: str) -> VttdataError:
+    return VttdataError(f"'{split}' is the split that is scored, so all of it would count as training.")
+
+
+def _read_protocol(files: Files, protocol: Protocol, splits: Sequence[str], findings: list[str]) -> _Training:
+    """Read the clips that some splits of a protocol list, whatever split of the dataset they are in."""
+    if not splits:
+        raise VttdataError(f"{protocol.name}: has no split of training; name a file of the ids that were seen.")
+    paths = list(chain(*files["clips"].values()))
+    clips, listed = _read_clips(paths), {*chain.from_iterable(protocol.splits[split] for split in splits)}
+    ids = clips.column("video_id").to_pylist()
+    protocol.check_ids(set(ids), protocol.name)
+    seen = np.array([video_id in listed for video_id in ids], np.bool_)
+    findings.append(f"{protocol.label}: the {len(listed):,} clips of its {' and '.join(splits)} count as seen.")
+    rows = zip(read_parquet_rows(paths, ["captions"]), seen, strict=True)
+    texts = {text for row, is_seen in rows if is_seen for text in row["captions"] or ()}
+    return _Training(clips.filter(pa.array(seen)), [], texts)
 
 
 def _read_benchmark(name: str, findings: list[str]) -> _Training:
