@@ -146,6 +146,17 @@ def test_samples_of_lmms_eval_are_read_as_free_text(questions: Path, tmp_path: P
     assert report.not_understood == {"a1": "no idea"}
 
 
+def test_a_set_without_captions_is_exported_to_mteb_as_its_questions(questions: Path, tmp_path: Path) -> None:
+    files = []
+    for name, config in (("x", None), ("y", "questions")):
+        export(questions, "mteb", tmp_path / name, config=config)
+        paths = [path for path in sorted((tmp_path / name).rglob("*")) if path.suffix in (".parquet", ".py")]
+        files.append({path.relative_to(tmp_path / name): path.read_bytes() for path in paths})
+    assert files[0] == files[1]
+    asked = pq.read_table(next((tmp_path / "x").glob("queries/*.parquet"))).to_pylist()
+    assert {row["id"] for row in asked} == {*ANSWERS}
+
+
 @pytest.mark.parametrize("name", ["inspect-ai", "vlmevalkit"])
 def test_documents_have_prompts_and_answers(questions: Path, tmp_path: Path, name: str) -> None:
     export(questions, name, tmp_path / "x", config="questions/multiple_choice")

@@ -222,6 +222,9 @@ def test_leaking_protocol_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
     assert build("msrvtt", tmp_path / "out", *settings) == 3
     assert "packaged: protocol mixed: source in several splits (1 source);" in capsys.readouterr().err
     assert build("msrvtt", tmp_path / "out", *settings, "allow_leaks=as published") == 0
+    said = capsys.readouterr().out
+    assert "No leaks found by" in said
+    assert "Protocol mixed: LEAKS: source in several splits (1 source)." in said
     card = (tmp_path / "out" / "dataset" / "README.md").read_text()
     judged = r"No leaks found by source\_id, url, source\_url, video\_id, times and captions"
     assert f"**{judged}; near-duplicates were not judged.**" in card

@@ -188,10 +188,12 @@ def print_summary(folder: Path, started: float) -> int:
 
 
 def contents_text(audit: Mapping[str, Any]) -> str:
-    """Return the clips of each split, all captions and the verdict on leaks, by the ``audit`` of ``build.json``."""
+    """Return the clips of each split, all captions and the verdicts on leaks, by the ``audit`` of ``build.json``."""
     clips = ", ".join(f"{counts['clips']:,} {split}" for split, counts in audit["splits"].items())
     captions = sum(counts["captions"] for counts in audit["splits"].values())
-    return f"Clips: {clips}; captions: {captions:,}. {audit['verdict']}"
+    protocols = audit.get("protocols", {}).items()
+    leaking = "".join(f" Protocol {name}: {own['verdict']}" for name, own in protocols if not own["ok"])
+    return f"Clips: {clips}; captions: {captions:,}. {audit['verdict']}{leaking}"
 
 
 def next_step(account: Mapping[str, Any], reference: str) -> str:

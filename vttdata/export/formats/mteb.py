@@ -35,9 +35,9 @@ RULES = (
     "takes. In video-to-text retrieval the clips search the queries; of queries with the same text, which score the "
     "same, MTEB ranks one first, where `vttdata evaluate` takes the mean over all orders. `video` is the name of the "
     "clip's file in the dataset, or `<video_id>.mp4` where it has none; `task.py` looks for it in the folder of "
-    "videos, or for `<video_id>` with another ending. With `--config questions` the task is MTEB's `VideoCentricQA` on "
-    "one split: a query is a question with its video, and its options, `<question_id>#<index>`, are ranked for it; of "
-    "options that score the same MTEB ranks one first, where `vttdata evaluate` shares the answer among them."
+    "videos, or for `<video_id>` with another ending. With `--config questions`, or where a dataset has questions and "
+    "no captions, the task is MTEB's `VideoCentricQA` on one split: a query is a question with its video, and its "
+    "options, `<question_id>#<index>`, are ranked for it; of options that score the same MTEB ranks one first, where `vttdata evaluate` shares the answer among them."
 )
 _USAGE = """\
 ```sh
@@ -203,7 +203,9 @@ def write_mteb(request: ExportRequest) -> Written:
     Raises:
         VttdataError: if a split has no clip with a human caption, or no question.
     """
-    if request.clip_config.partition("/")[0] in QuestionDocument.tables:
+    chosen = [request.config.partition("/")[0]] if request.config else [*request.dataset.configs]
+    # A set of questions has no captions, which are asked about where there are any.
+    if set(chosen) & {*QuestionDocument.tables} and "captions" not in chosen:
         return _write_questions(request)
     dataset, folder, config = request.dataset, request.folder, request.clip_config
     dataset.require_captions(config)
