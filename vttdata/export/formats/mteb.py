@@ -37,7 +37,8 @@ RULES = (
     "clip's file in the dataset, or `<video_id>.mp4` where it has none; `task.py` looks for it in the folder of "
     "videos, or for `<video_id>` with another ending. With `--config questions`, or where a dataset has questions and "
     "no captions, the task is MTEB's `VideoCentricQA` on one split: a query is a question with its video, and its "
-    "options, `<question_id>#<index>`, are ranked for it; of options that score the same MTEB ranks one first, where `vttdata evaluate` shares the answer among them."
+    "options, `<question_id>#<index>`, are ranked for it; of options that score the same MTEB ranks one first, where "
+    "`vttdata evaluate` shares the answer among them."
 )
 _USAGE = """\
 ```sh
