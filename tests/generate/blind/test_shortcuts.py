@@ -248,7 +248,7 @@ def test_ensemble_is_worse_than_no_member_by_much() -> None:
     signal = np.zeros(4000)
     signal[examples.right] = np.where(generator.random(2000) < 0.62, 1.0, -1.0) * generator.random(2000)
     guesses = np.array([np.tile(row, (5, 1)) for row in (signal, *generator.normal(size=(10, 4000)))])
-    _, ensemble = stack_guesses(guesses, examples)
+    ensemble = stack_guesses(guesses, examples)
     alone, together = (
         answer_choices(scores, examples.choices.starts, examples.answers).mean() for scores in (signal, ensemble)
     )
