@@ -21,6 +21,7 @@ import numpy.typing as npt
 from vttdata.errors import VttdataError
 from vttdata.generate.blind.words import list_own_words, lower_words
 from vttdata.text.lm import NgramModel, Scorer
+from vttdata.text.lm.counts import WordRows, count_ngrams, model_tokens
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Floats, Integers, Matrix
@@ -95,15 +96,17 @@ class VideoCorpus:
             self._read[key] = read(self, choices)
         return self._read[key]
 
-    def model(self, order: int) -> NgramModel:
-        """Return the n-gram model of an order that is trained on the texts.
+    def models(self, orders: Sequence[int]) -> list[NgramModel]:
+        """Return the n-gram models of these orders that are trained on the texts, which are counted once.
 
         Raises:
             VttdataError: when no text has a word.
         """
-        if order not in self._models:
-            self._models[order] = NgramModel.train((text for texts in self.videos for text in texts), order=order)
-        return self._models[order]
+        missing = [order for order in orders if order not in self._models]
+        if missing:
+            counts = count_ngrams((text for texts in self.videos for text in texts), max(missing))
+            self._models |= {order: NgramModel.smooth(counts.up_to(order)) for order in missing}
+        return [self._models[order] for order in orders]
 
 
 class ChoiceSet:
@@ -155,7 +158,7 @@ class ChoiceSet:
         """Return features that `describe` computes of all choices that these were taken from: options x features."""
         whole = self._whole
         described = whole.compute_once(describe)
-        return described if whole is self else described[whole.starts[self.indices][self.owners] + self.places]
+        return described if whole is self else described[self.rows]
 
     def compute_once(self, compute: Callable[[ChoiceSet], T]) -> T:
         """Return what `compute` says of all choices that these were taken from, which is computed once."""
@@ -170,6 +173,12 @@ class ChoiceSet:
         """Place of each option in its choice, from 0."""
         places: Integers = np.arange(len(self.owners)) - self.starts[self.owners]
         return places
+
+    @functools.cached_property
+    def rows(self) -> Integers:
+        """Row of each option among those of all choices that these were taken from."""
+        rows: Integers = self._whole.starts[self.indices][self.owners] + self.places
+        return rows
 
     @functools.cached_property
     def words(self) -> Sequence[tuple[list[str], ...]]:
@@ -272,9 +281,25 @@ def check_questions(choices: ChoiceSet) -> None:
         raise AttackerUnavailableError("there are no questions")
 
 
-def measure_likelihood(choices: ChoiceSet, model: Scorer) -> Floats:
-    """Return the mean log probability of a token of each option by a language model: ``(options,)``."""
+def number_texts(choices: ChoiceSet) -> tuple[list[str], Integers]:
+    """Return the different texts of options, and the number of each option's."""
     numbers: dict[str, int] = {}
     rows = [numbers.setdefault(text, len(numbers)) for item in choices.items for text in item.options]
-    likelihood: Floats = -np.log(model.perplexity(list(numbers)))[rows]
+    return list(numbers), np.array(rows, dtype=np.int64)
+
+
+def cut_texts(choices: ChoiceSet) -> WordRows:
+    """Return the words of each of the different texts of options, as language models read them."""
+    return WordRows.of(map(model_tokens, choices.compute_once(number_texts)[0]))
+
+
+def list_own_rows(choices: ChoiceSet) -> WordRows:
+    """Return the words of each option that not all options of its choice have as often."""
+    return WordRows.of([word for word, _ in own] for sides in choices.own_words for own in sides)
+
+
+def measure_likelihood(choices: ChoiceSet, model: Scorer) -> Floats:
+    """Return the mean log probability of a token of each option by a language model: ``(options,)``."""
+    texts, rows = number_texts(choices)
+    likelihood: Floats = -np.log(model.perplexity(texts))[rows]
     return likelihood
