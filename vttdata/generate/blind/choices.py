@@ -221,12 +221,15 @@ class Examples:
     choices: ChoiceSet
     answers: Integers
     folds: Integers
-    _texts: dict[frozenset[int], VideoCorpus] = field(default_factory=dict, repr=False)
+    _kept: dict[frozenset[int], Examples] = field(default_factory=dict, repr=False)
 
     def keep(self, folds: Sequence[int]) -> Examples:
-        """Return the examples of these folds."""
-        kept = np.flatnonzero(np.isin(self.folds, folds))
-        return Examples(self.choices.take(kept), self.answers[kept], self.folds[kept], self._texts)
+        """Return the examples of these folds, which are taken once."""
+        key = frozenset(folds).intersection(self.fold_numbers)
+        if key not in self._kept:
+            kept = np.flatnonzero(np.isin(self.folds, folds))
+            self._kept[key] = Examples(self.choices.take(kept), self.answers[kept], self.folds[kept], self._kept)
+        return self._kept[key]
 
     @functools.cached_property
     def fold_numbers(self) -> list[int]:
@@ -239,16 +242,13 @@ class Examples:
         rows: Integers = self.choices.starts + self.answers
         return rows
 
-    @property
+    @functools.cached_property
     def texts(self) -> VideoCorpus:
         """Right options of the choices, by video."""
-        key = frozenset(self.fold_numbers)
-        if key not in self._texts:
-            by_video: dict[str, list[str]] = {}
-            for item, answer in zip(self.choices.items, self.answers.tolist(), strict=True):
-                by_video.setdefault(item.video_id, []).append(item.options[answer])
-            self._texts[key] = VideoCorpus(list(by_video.values()))
-        return self._texts[key]
+        by_video: dict[str, list[str]] = {}
+        for item, answer in zip(self.choices.items, self.answers.tolist(), strict=True):
+            by_video.setdefault(item.video_id, []).append(item.options[answer])
+        return VideoCorpus(list(by_video.values()))
 
     def without_each_fold(self) -> Iterator[tuple[Examples, Examples]]:
         """Yield for each fold the examples of all others, and its own."""

@@ -5,6 +5,8 @@ Every learner is linear and has no intercept: only the differences between the o
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -45,10 +47,10 @@ def sparse_matrix(rows: Iterable[Mapping[H, float]]) -> sparse.csr_matrix:
     """
     from scipy import sparse
 
-    columns: dict[H, int] = {}
+    columns: dict[H, int] = defaultdict(itertools.count().__next__)
     ends, indices, values = [0], list[int](), list[float]()
     for row in rows:
-        indices += [columns.setdefault(feature, len(columns)) for feature in row]
+        indices += map(columns.__getitem__, row)
         values += row.values()
         ends.append(len(indices))
     matrix = sparse.csr_matrix((values, indices, ends), shape=(len(ends) - 1, len(columns)), dtype=float)
@@ -57,14 +59,7 @@ def sparse_matrix(rows: Iterable[Mapping[H, float]]) -> sparse.csr_matrix:
 
 def count_features(options: Iterable[Sequence[Hashable]]) -> sparse.csr_matrix:
     """Return how often each option has each feature: options x features, from the features of each option."""
-
-    def count(features: Sequence[Hashable]) -> dict[Hashable, float]:
-        row: dict[Hashable, float] = {}
-        for feature in features:
-            row[feature] = row.get(feature, 0) + 1
-        return row
-
-    return sparse_matrix(map(count, options))
+    return sparse_matrix(map(Counter, options))
 
 
 def cross_features(
