@@ -80,14 +80,24 @@ class VideoCorpus:
         self._read: dict[tuple[Callable[[VideoCorpus, ChoiceSet], Floats], bytes], Floats] = {}
 
     @functools.cached_property
-    def words(self) -> list[list[list[str]]]:
-        """Words of the texts in lower case, by video."""
-        return [[lower_words(text) for text in texts] for texts in self.videos]
+    def words(self) -> WordRows:
+        """Words of each text in lower case."""
+        return WordRows.of(lower_words(text) for texts in self.videos for text in texts)
 
     @functools.cached_property
-    def frequencies(self) -> Counter[str]:
+    def places(self) -> tuple[Integers, Integers]:
+        """Number of the text and of the video of each word of `words`."""
+        sizes = np.array([*map(len, self.videos)], dtype=np.int64)
+        owners = np.repeat(np.arange(len(self.videos)), sizes)
+        texts = np.repeat(np.arange(len(owners)), self.words.sizes)
+        return texts, owners[texts]
+
+    @functools.cached_property
+    def frequencies(self) -> Mapping[str, int]:
         """Number of videos whose texts have each word."""
-        return Counter(word for texts in self.words for word in {word for words in texts for word in words})
+        number = max(len(self.words.words), 1)
+        found = np.unique(self.places[1] * number + self.words.ids) % number
+        return dict(zip(self.words.words, np.bincount(found, minlength=number).tolist(), strict=False))
 
     def remember(self, read: Callable[[VideoCorpus, ChoiceSet], Floats], choices: ChoiceSet) -> Floats:
         """Return what `read` says of choices of one set, which is computed once: options x features."""
