@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from vttdata.generate.blind.attackers.character_ngrams import count_characters
-from vttdata.generate.blind.choices import Choice, ChoiceSet
+from vttdata.generate.blind.attackers.trees import boost, drop_repeated
+from vttdata.generate.blind.choices import Choice, ChoiceSet, Examples
 from vttdata.generate.blind.learning import choice_regression, nonnegative_choice_regression
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -100,3 +101,17 @@ def test_noise_is_left_out_and_signal_is_not() -> None:
     signal -= np.repeat(np.add.reduceat(signal, starts) / 4, 4, axis=0)
     both = nonnegative_choice_regression(np.hstack([signal, noise[:, 1:4]]), starts, right, 2.0)
     assert both[0] > 0.1
+
+
+def test_trees_are_the_same_without_columns_that_repeat() -> None:
+    pytest.importorskip("sklearn")
+    draw = np.random.default_rng(8)
+    first, second = draw.normal(size=(2, 400))
+    features = np.column_stack([first, np.full(400, 2.0), second, first, np.zeros(400), second])
+    np.testing.assert_array_equal(drop_repeated(features), features[:, :3])
+    answers = (first + draw.normal(size=400)).reshape(200, 2).argmax(axis=1)
+    choices = ChoiceSet([Choice(("a", "b"), f"v{number}") for number in range(200)])
+    examples = Examples(choices, answers, np.arange(200) % 5)
+    every, few = (boost(lambda _, given=given: given)(examples)(choices) for given in (features, features[:, :3]))
+    assert len(np.unique(every)) > 10
+    np.testing.assert_array_equal(every, few)

@@ -241,6 +241,15 @@ def drawn_examples(number: int, seed: int) -> Examples:
     )
 
 
+def test_examples_of_folds_are_taken_once_in_whatever_order_they_are_named() -> None:
+    examples = drawn_examples(20, 2)
+    kept = examples.keep([3, 1])
+    assert kept.choices.indices.tolist() == [1, 3, 6, 8, 11, 13, 16, 18]
+    assert examples.keep([1, 3, 7]) is kept
+    assert kept.keep([3, 4]) is examples.keep([3])
+    assert examples.keep([3]).choices.rows.tolist() == [6, 7, 16, 17, 26, 27, 36, 37]
+
+
 def test_ensemble_is_worse_than_no_member_by_much() -> None:
     """A good attacker among others that guess is not drowned by them."""
     examples = drawn_examples(2000, 3)
@@ -248,7 +257,7 @@ def test_ensemble_is_worse_than_no_member_by_much() -> None:
     signal = np.zeros(4000)
     signal[examples.right] = np.where(generator.random(2000) < 0.62, 1.0, -1.0) * generator.random(2000)
     guesses = np.array([np.tile(row, (5, 1)) for row in (signal, *generator.normal(size=(10, 4000)))])
-    _, ensemble = stack_guesses(guesses, examples)
+    ensemble = stack_guesses(guesses, examples)
     alone, together = (
         answer_choices(scores, examples.choices.starts, examples.answers).mean() for scores in (signal, ensemble)
     )

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers.kneser_ney_literal import LiteralKneserNey
 from vttdata.errors import VttdataError
 from vttdata.text.lm import NgramModel, Scorer, Substitution, load_scorer
+from vttdata.text.lm.counts import WordRows, count_ngrams
 
 CAPTIONS = st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=6), min_size=1, max_size=12)
 ORDERS = st.integers(1, 4)
@@ -199,3 +200,18 @@ def test_texts_score_the_same_together_and_alone(monkeypatch: pytest.MonkeyPatch
     assert np.array_equal(model.substitution_perplexities(substitutions), together)
     assert model.perplexity([]).shape == (0,)
     assert model.substitution_perplexities([]) == []
+
+
+def test_rows_of_words_are_taken_with_their_words() -> None:
+    rows = WordRows.of([["b", "a", "b"], [], ["a", "c"]])
+    assert (rows.words, rows.ids.tolist(), rows.sizes.tolist()) == (["b", "a", "c"], [0, 1, 0, 1, 2], [3, 0, 2])
+    taken = rows.take(np.array([2, 1, 0, 2]))
+    assert (taken.words, taken.ids.tolist(), taken.sizes.tolist()) == (rows.words, [1, 2, 0, 1, 0, 1, 2], [2, 0, 3, 2])
+
+
+def test_longer_ngrams_change_nothing_of_the_counts_of_shorter_ones() -> None:
+    texts = [" ".join(words) for words in drawn_captions(100)]
+    shortened, short = count_ngrams(texts, 4).up_to(2), count_ngrams(texts, 2)
+    assert (shortened.words, shortened.texts, shortened.order) == (short.words, 100, 2)
+    for found, expected in zip((*shortened.keys, *shortened.counts), (*short.keys, *short.counts), strict=True):
+        np.testing.assert_array_equal(found, expected)

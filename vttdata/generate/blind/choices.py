@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +20,7 @@ import numpy.typing as npt
 from vttdata.errors import VttdataError
 from vttdata.generate.blind.words import list_own_words, lower_words
 from vttdata.text.lm import NgramModel, Scorer
+from vttdata.text.lm.counts import WordRows, count_ngrams, model_tokens
 
 if TYPE_CHECKING:
     from vttdata.generate.blind.learning import Floats, Integers, Matrix
@@ -79,14 +79,24 @@ class VideoCorpus:
         self._read: dict[tuple[Callable[[VideoCorpus, ChoiceSet], Floats], bytes], Floats] = {}
 
     @functools.cached_property
-    def words(self) -> list[list[list[str]]]:
-        """Words of the texts in lower case, by video."""
-        return [[lower_words(text) for text in texts] for texts in self.videos]
+    def words(self) -> WordRows:
+        """Words of each text in lower case."""
+        return WordRows.of(lower_words(text) for texts in self.videos for text in texts)
 
     @functools.cached_property
-    def frequencies(self) -> Counter[str]:
+    def places(self) -> tuple[Integers, Integers]:
+        """Number of the text and of the video of each word of `words`."""
+        sizes = np.array([*map(len, self.videos)], dtype=np.int64)
+        owners = np.repeat(np.arange(len(self.videos)), sizes)
+        texts = np.repeat(np.arange(len(owners)), self.words.sizes)
+        return texts, owners[texts]
+
+    @functools.cached_property
+    def frequencies(self) -> Mapping[str, int]:
         """Number of videos whose texts have each word."""
-        return Counter(word for texts in self.words for word in {word for words in texts for word in words})
+        number = max(len(self.words.words), 1)
+        found = np.unique(self.places[1] * number + self.words.ids) % number
+        return dict(zip(self.words.words, np.bincount(found, minlength=number).tolist(), strict=False))
 
     def remember(self, read: Callable[[VideoCorpus, ChoiceSet], Floats], choices: ChoiceSet) -> Floats:
         """Return what `read` says of choices of one set, which is computed once: options x features."""
@@ -95,15 +105,17 @@ class VideoCorpus:
             self._read[key] = read(self, choices)
         return self._read[key]
 
-    def model(self, order: int) -> NgramModel:
-        """Return the n-gram model of an order that is trained on the texts.
+    def models(self, orders: Sequence[int]) -> list[NgramModel]:
+        """Return the n-gram models of these orders that are trained on the texts, which are counted once.
 
         Raises:
             VttdataError: when no text has a word.
         """
-        if order not in self._models:
-            self._models[order] = NgramModel.train((text for texts in self.videos for text in texts), order=order)
-        return self._models[order]
+        missing = [order for order in orders if order not in self._models]
+        if missing:
+            counts = count_ngrams((text for texts in self.videos for text in texts), max(missing))
+            self._models |= {order: NgramModel.smooth(counts.up_to(order)) for order in missing}
+        return [self._models[order] for order in orders]
 
 
 class ChoiceSet:
@@ -155,7 +167,7 @@ class ChoiceSet:
         """Return features that `describe` computes of all choices that these were taken from: options x features."""
         whole = self._whole
         described = whole.compute_once(describe)
-        return described if whole is self else described[whole.starts[self.indices][self.owners] + self.places]
+        return described if whole is self else described[self.rows]
 
     def compute_once(self, compute: Callable[[ChoiceSet], T]) -> T:
         """Return what `compute` says of all choices that these were taken from, which is computed once."""
@@ -170,6 +182,12 @@ class ChoiceSet:
         """Place of each option in its choice, from 0."""
         places: Integers = np.arange(len(self.owners)) - self.starts[self.owners]
         return places
+
+    @functools.cached_property
+    def rows(self) -> Integers:
+        """Row of each option among those of all choices that these were taken from."""
+        rows: Integers = self._whole.starts[self.indices][self.owners] + self.places
+        return rows
 
     @functools.cached_property
     def words(self) -> Sequence[tuple[list[str], ...]]:
@@ -212,12 +230,15 @@ class Examples:
     choices: ChoiceSet
     answers: Integers
     folds: Integers
-    _texts: dict[frozenset[int], VideoCorpus] = field(default_factory=dict, repr=False)
+    _kept: dict[frozenset[int], Examples] = field(default_factory=dict, repr=False)
 
     def keep(self, folds: Sequence[int]) -> Examples:
-        """Return the examples of these folds."""
-        kept = np.flatnonzero(np.isin(self.folds, folds))
-        return Examples(self.choices.take(kept), self.answers[kept], self.folds[kept], self._texts)
+        """Return the examples of these folds, which are taken once."""
+        key = frozenset(folds).intersection(self.fold_numbers)
+        if key not in self._kept:
+            kept = np.flatnonzero(np.isin(self.folds, folds))
+            self._kept[key] = Examples(self.choices.take(kept), self.answers[kept], self.folds[kept], self._kept)
+        return self._kept[key]
 
     @functools.cached_property
     def fold_numbers(self) -> list[int]:
@@ -230,16 +251,13 @@ class Examples:
         rows: Integers = self.choices.starts + self.answers
         return rows
 
-    @property
+    @functools.cached_property
     def texts(self) -> VideoCorpus:
         """Right options of the choices, by video."""
-        key = frozenset(self.fold_numbers)
-        if key not in self._texts:
-            by_video: dict[str, list[str]] = {}
-            for item, answer in zip(self.choices.items, self.answers.tolist(), strict=True):
-                by_video.setdefault(item.video_id, []).append(item.options[answer])
-            self._texts[key] = VideoCorpus(list(by_video.values()))
-        return self._texts[key]
+        by_video: dict[str, list[str]] = {}
+        for item, answer in zip(self.choices.items, self.answers.tolist(), strict=True):
+            by_video.setdefault(item.video_id, []).append(item.options[answer])
+        return VideoCorpus(list(by_video.values()))
 
     def without_each_fold(self) -> Iterator[tuple[Examples, Examples]]:
         """Yield for each fold the examples of all others, and its own."""
@@ -272,9 +290,25 @@ def check_questions(choices: ChoiceSet) -> None:
         raise AttackerUnavailableError("there are no questions")
 
 
-def measure_likelihood(choices: ChoiceSet, model: Scorer) -> Floats:
-    """Return the mean log probability of a token of each option by a language model: ``(options,)``."""
+def number_texts(choices: ChoiceSet) -> tuple[list[str], Integers]:
+    """Return the different texts of options, and the number of each option's."""
     numbers: dict[str, int] = {}
     rows = [numbers.setdefault(text, len(numbers)) for item in choices.items for text in item.options]
-    likelihood: Floats = -np.log(model.perplexity(list(numbers)))[rows]
+    return list(numbers), np.array(rows, dtype=np.int64)
+
+
+def cut_texts(choices: ChoiceSet) -> WordRows:
+    """Return the words of each of the different texts of options, as language models read them."""
+    return WordRows.of(map(model_tokens, choices.compute_once(number_texts)[0]))
+
+
+def list_own_rows(choices: ChoiceSet) -> WordRows:
+    """Return the words of each option that not all options of its choice have as often."""
+    return WordRows.of([word for word, _ in own] for sides in choices.own_words for own in sides)
+
+
+def measure_likelihood(choices: ChoiceSet, model: Scorer) -> Floats:
+    """Return the mean log probability of a token of each option by a language model: ``(options,)``."""
+    texts, rows = number_texts(choices)
+    likelihood: Floats = -np.log(model.perplexity(texts))[rows]
     return likelihood

@@ -5,6 +5,8 @@ Every learner is linear and has no intercept: only the differences between the o
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -45,10 +47,10 @@ def sparse_matrix(rows: Iterable[Mapping[H, float]]) -> sparse.csr_matrix:
     """
     from scipy import sparse
 
-    columns: dict[H, int] = {}
+    columns: dict[H, int] = defaultdict(itertools.count().__next__)
     ends, indices, values = [0], list[int](), list[float]()
     for row in rows:
-        indices += [columns.setdefault(feature, len(columns)) for feature in row]
+        indices += map(columns.__getitem__, row)
         values += row.values()
         ends.append(len(indices))
     matrix = sparse.csr_matrix((values, indices, ends), shape=(len(ends) - 1, len(columns)), dtype=float)
@@ -57,14 +59,7 @@ def sparse_matrix(rows: Iterable[Mapping[H, float]]) -> sparse.csr_matrix:
 
 def count_features(options: Iterable[Sequence[Hashable]]) -> sparse.csr_matrix:
     """Return how often each option has each feature: options x features, from the features of each option."""
-
-    def count(features: Sequence[Hashable]) -> dict[Hashable, float]:
-        row: dict[Hashable, float] = {}
-        for feature in features:
-            row[feature] = row.get(feature, 0) + 1
-        return row
-
-    return sparse_matrix(map(count, options))
+    return sparse_matrix(map(Counter, options))
 
 
 def cross_features(
@@ -144,18 +139,22 @@ def _fit(features: Matrix, transposed: Matrix, starts: Integers, right: Integers
         gradient = transposed @ missed - weights
         if _dot(gradient, gradient) < _MIN_GRADIENT:
             break
-        step, residual, direction = np.zeros(len(weights)), gradient, gradient
+        # Vectors are changed in place: those of so many features cost more to allocate than to compute.
+        step, residual, direction, moves = np.zeros(len(weights)), gradient.copy(), gradient.copy(), gradient.copy()
         size = _dot(residual, residual)
         stop = size * _REMAINDER
         while size > stop:
-            moved = chances * (features @ direction)
+            moved = features @ direction
+            moved *= chances
             moved -= chances * np.repeat(np.add.reduceat(moved, starts), sizes)
-            product = direction + transposed @ moved
+            product = transposed @ moved
+            product += direction
             length = size / _dot(direction, product)
-            step = step + length * direction
-            residual = residual - length * product
+            step += np.multiply(length, direction, out=moves)
+            residual -= np.multiply(length, product, out=product)
             size, former = _dot(residual, residual), size
-            direction = residual + size / former * direction
+            direction *= size / former
+            direction += residual
         # A whole step can go too far where the curvature changes; a short enough one never does.
         change, gain = features @ step, _dot(gradient, step)
         before, share = _measure_fit(scores, starts, right, weights), 1.0
@@ -204,10 +203,10 @@ def nonnegative_choice_regression(scores: Floats, starts: Integers, right: Integ
     sizes = np.diff(np.append(starts, len(scores)))
     penalties = deviations * np.sqrt((scores**2 / np.repeat(sizes, sizes)[:, None]).sum(axis=0))
     columns, totals = np.ascontiguousarray(scores.T), np.zeros(len(scores))
+    chances = softmax(totals, starts)
     for _ in range(_SWEEPS):
         former = weights.copy()
         for index, values in enumerate(columns):
-            chances = softmax(totals, starts)
             likely = chances * values
             means = np.add.reduceat(likely, starts)
             curvature = _dot(likely, values) - _dot(means, means)
@@ -216,8 +215,9 @@ def nonnegative_choice_regression(scores: Floats, starts: Integers, right: Integ
                 # A step of more than 1 would leave the region that the curvature describes.
                 step = float(np.clip(slope / curvature, -1, 1))
                 weight = max(0.0, weights[index] + step)
-                totals += (weight - weights[index]) * values
-                weights[index] = weight
+                if weight != weights[index]:
+                    totals += (weight - weights[index]) * values
+                    weights[index], chances = weight, softmax(totals, starts)
         if np.abs(weights - former).max() < _MIN_CHANGE:
             break
     return weights

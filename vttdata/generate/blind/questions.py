@@ -133,8 +133,9 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     answers = np.array([question.answer for question in questions], dtype=np.int64)
     scores, _ = try_attackers(load_attackers(), choices, answers)
     # An option of the same text is right as well.
+    folded = [[fold_text(text) for text in each.options] for each in questions]
     copies = np.array(
-        [fold_text(text) == fold_text(each.options[each.answer]) for each in questions for text in each.options]
+        [text == texts[each.answer] for each, texts in zip(questions, folded, strict=True) for text in texts]
     )
     right = np.array([answer_choices(values, choices.starts, answers, copies) for values in scores.values()])
     videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]

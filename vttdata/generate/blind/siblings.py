@@ -6,6 +6,7 @@ of their options, goes with an option that is right, or against it.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,6 +49,12 @@ class Siblings:
     alike: Floats
     same: Floats
     alike_asked: Floats
+
+    @functools.cached_property
+    def likeness(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """`alike` and `same`, and both weighted by how alike the questions are."""
+        asked = self.alike_asked[np.ix_(self.owners, self.owners)]
+        return self.alike, self.same, self.alike * asked, self.same * asked
 
 
 def list_siblings(choices: ChoiceSet) -> list[Siblings]:
@@ -128,15 +135,7 @@ def look_again(examples: Examples, choices: ChoiceSet, scores: Floats) -> Floats
     features[:, 0] = scores
     for block in choices.compute_once(list_siblings):
         of_block = expected[block.rows]
-        alike = block.alike_asked[np.ix_(block.owners, block.owners)]
-        features[block.rows, 1:] = np.column_stack(
-            [
-                block.alike @ of_block,
-                block.same @ of_block,
-                (block.alike * alike) @ of_block,
-                (block.same * alike) @ of_block,
-            ]
-        )
+        features[block.rows, 1:] = np.transpose([likeness @ of_block for likeness in block.likeness])
     own = examples.choices
     learned = np.zeros(len(choices.items), dtype=np.bool_)
     learned[own.indices] = True

@@ -8,7 +8,7 @@ of all attackers, and is corrected for what answers of choices of one group have
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,11 +66,12 @@ def try_attackers(
         except AttackerUnavailableError as error:
             unavailable[name] = str(error)
     every = np.array([*guesses.values()]).reshape(len(guesses), len(examples.fold_numbers), len(choices.owners))
-    believed, stacked = stack_guesses(every, examples)
-    scores = {ENSEMBLE: stacked} | dict(zip(guesses, believed, strict=True))
+    scores = {ENSEMBLE: stack_guesses(every, examples)} | dict(
+        zip(guesses, believe_guesses(every, examples), strict=True)
+    )
     alone = np.array([attackers[name].one_by_one for name in guesses], dtype=np.bool_)
     if not alone.all() or list_groups(choices):
-        scores[ONE_BY_ONE] = stack_guesses(every[alone], examples, in_groups=False)[1]
+        scores[ONE_BY_ONE] = stack_guesses(every[alone], examples, in_groups=False)
     return Trial({name: values.round(_DIGITS) for name, values in scores.items()}, unavailable)
 
 
@@ -94,33 +95,49 @@ def cross_fit(attacker: BlindAttacker, examples: Examples) -> Floats:
     return scores
 
 
-def stack_guesses(guesses: Floats, examples: Examples, *, in_groups: bool = True) -> tuple[Floats, Floats]:
-    """Return what is believed of the guesses of each attacker, attackers x options, and of all, ``(options,)``.
+def believe_guesses(guesses: Floats, examples: Examples) -> Floats:
+    """Return what is believed of the guesses of each attacker, attackers x options.
 
-    Guesses are attackers x folds x options; see `cross_fit`. What is believed of a fold is decided on the others. With
-    `in_groups` answers of one group are corrected together.
+    Guesses are attackers x folds x options; see `cross_fit`. What is believed of a fold is decided on the others.
     """
-    choices, of_option = examples.choices, examples.folds[examples.choices.owners]
-    believed, stacked = np.zeros((len(guesses), len(of_option))), np.zeros(len(of_option))
-    for row, fold in enumerate(examples.fold_numbers):
-        centered = center_rows(guesses[:, row].T, choices.starts)
-        scale = np.sqrt((centered[of_option != fold] ** 2).mean(axis=0)) if (of_option != fold).any() else np.ones(1)
-        scaled = np.clip(centered / np.where(scale > 0, scale, np.inf), -_MAX_SCORE, _MAX_SCORE)
-        others = examples.keep([other for other in examples.fold_numbers if other != fold])
-        learned = scaled[of_option != fold]
-        alone = [
-            nonnegative_choice_regression(learned[:, [index]], others.choices.starts, others.right, _DEVIATIONS)[0]
-            for index in range(len(guesses))
+    believed = np.zeros((len(guesses), len(examples.choices.owners)))
+    for _, others, tried, scaled in _scale_guesses(guesses, examples):
+        weights = [
+            nonnegative_choice_regression(column[:, None], others.choices.starts, others.right, _DEVIATIONS)[0]
+            for column in scaled[~tried].T
         ]
-        weights = nonnegative_choice_regression(learned, others.choices.starts, others.right, _DEVIATIONS)
-        tried = of_option == fold
-        believed[:, tried] = (scaled[tried] * alone).T
+        believed[:, tried] = (scaled[tried] * weights).T
+    return believed
+
+
+def stack_guesses(guesses: Floats, examples: Examples, *, in_groups: bool = True) -> Floats:
+    """Return what is believed of the guesses of all attackers together, ``(options,)``.
+
+    Guesses and what is believed are as of `believe_guesses`. With `in_groups` answers of one group are corrected
+    together.
+    """
+    stacked = np.zeros(len(examples.choices.owners))
+    for fold, others, tried, scaled in _scale_guesses(guesses, examples):
+        weights = nonnegative_choice_regression(scaled[~tried], others.choices.starts, others.right, _DEVIATIONS)
         totals = scaled @ weights
         if in_groups:
-            totals = look_again(others, choices, totals)
+            totals = look_again(others, examples.choices, totals)
             totals[tried] = learn_groups(others, totals[~tried])(examples.keep([fold]).choices, totals[tried])
         stacked[tried] = totals[tried]
-    return believed, stacked
+    return stacked
+
+
+def _scale_guesses(guesses: Floats, examples: Examples) -> Iterator[tuple[int, Examples, Flags, Floats]]:
+    """Yield each fold, the examples of all others, which options are its own, and guesses: options x attackers.
+
+    Guesses have mean 0 in each choice, and one size in the other folds.
+    """
+    for row, fold in enumerate(examples.fold_numbers):
+        tried = examples.folds[examples.choices.owners] == fold
+        centered = center_rows(guesses[:, row].T, examples.choices.starts)
+        scale = np.sqrt((centered[~tried] ** 2).mean(axis=0)) if not tried.all() else np.ones(1)
+        scaled = np.clip(centered / np.where(scale > 0, scale, np.inf), -_MAX_SCORE, _MAX_SCORE)
+        yield fold, examples.keep([other for other in examples.fold_numbers if other != fold]), tried, scaled
 
 
 def answer_choices(scores: Floats, starts: Integers, answers: Integers, copies: Flags | None = None) -> Floats:

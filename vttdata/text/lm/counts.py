@@ -8,8 +8,9 @@ among them. Memory is 16 bytes for each distinct n-gram of each order, the disti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,36 @@ def model_tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 
 
+class WordRows(NamedTuple):
+    """Rows of words, each distinct word once, so that what is known of words is looked up once for all rows.
+
+    Attributes:
+        words: the distinct words.
+        ids: index of each word of the rows, one row after another.
+        sizes: number of words of each row.
+    """
+
+    words: list[str]
+    ids: Integers
+    sizes: Integers
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[str]]) -> WordRows:
+        """Return rows of words, whose distinct words are in the order in which they occur first."""
+        numbers = _WordIds()
+        ids, sizes = list[int](), list[int]()
+        for row in rows:
+            ids += map(numbers.__getitem__, row)
+            sizes.append(len(row))
+        return cls(list(numbers), np.array(ids, np.int64), np.array(sizes, np.int64))
+
+    def take(self, indices: Integers) -> WordRows:
+        """Return the rows of these indices, with the words of all rows."""
+        sizes, starts = self.sizes[indices], (np.cumsum(self.sizes) - self.sizes)[indices]
+        places = np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+        return WordRows(self.words, self.ids[places], sizes)
+
+
 @dataclass(frozen=True, slots=True)
 class NgramCounts:
     """Number of occurrences of each n-gram, for n from 1 to `order`; each text is read as ``<s> words </s>``.
@@ -64,6 +95,10 @@ class NgramCounts:
     def order(self) -> int:
         """Length of the longest n-grams."""
         return len(self.keys)
+
+    def up_to(self, order: int) -> NgramCounts:
+        """Return the counts of the n-grams that are no longer."""
+        return NgramCounts(self.words, self.keys[:order], self.counts[:order], self.texts)
 
 
 def count_ngrams(texts: Iterable[str], order: int) -> NgramCounts:

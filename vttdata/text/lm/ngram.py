@@ -21,6 +21,8 @@ from vttdata.text.lm.counts import (
     WORD_BITS,
     WORD_MASK,
     Integers,
+    NgramCounts,
+    WordRows,
     count_ngrams,
     find_ngrams,
     model_tokens,
@@ -66,7 +68,11 @@ class NgramModel(Scorer):
         """
         if order < 1 or min_count < 1:
             raise VttdataError(f"An n-gram model needs order and min_count of 1 or more, not {order} and {min_count}.")
-        counts = count_ngrams(texts, order)
+        return cls.smooth(count_ngrams(texts, order), min_count)
+
+    @classmethod
+    def smooth(cls, counts: NgramCounts, min_count: int = 1) -> NgramModel:
+        """Return the model of counted n-grams; arguments and errors are those of `train`."""
         if not counts.texts:
             raise VttdataError("There is no caption with a word in it to train a language model on.")
         return cls(counts.words, smooth(counts, min_count), counts.texts)
@@ -128,14 +134,23 @@ class NgramModel(Scorer):
 
     def perplexity(self, texts: Sequence[str]) -> Floats:
         """Return the perplexity of each text, an array of the length of `texts`; an empty text is ``</s>`` alone."""
-        blocks = [np.empty(0)]
-        for first in range(0, len(texts), _TEXTS_PER_BLOCK):
-            rows = _Rows()
-            for text in texts[first : first + _TEXTS_PER_BLOCK]:
-                rows.begin_sum()
-                rows.add([BEGIN], [*self._word_ids(model_tokens(text)), END])
-            blocks.append(rows.perplexities(self._score(rows.ids())))
-        return np.concatenate(blocks)
+        firsts = range(0, len(texts), _TEXTS_PER_BLOCK)
+        blocks = [WordRows.of(map(model_tokens, texts[first : first + _TEXTS_PER_BLOCK])) for first in firsts]
+        return np.concatenate([np.empty(0), *map(self.score_rows, blocks)])
+
+    def score_rows(self, rows: WordRows) -> Floats:
+        """Return the perplexity of each text, from its words as `model_tokens` splits it."""
+        known, ends = np.array(self._word_ids(rows.words), np.int64), np.cumsum(rows.sizes + 2)
+        ids = np.full(int((rows.sizes + 2).sum()), END)
+        begins = ends - rows.sizes - 2
+        inside = np.ones(len(ids), np.bool_)
+        inside[begins] = inside[ends - 1] = False
+        ids[begins], ids[inside] = BEGIN, known[rows.ids]
+        scores = self._score(ids)
+        scores[begins] = 0
+        sums = np.bincount(np.repeat(np.arange(len(ends)), rows.sizes + 2), scores, minlength=len(ends))
+        perplexities: Floats = np.exp(-sums / (rows.sizes + 1))
+        return perplexities
 
     def count_tokens(self, texts: Sequence[str]) -> Integers:
         """Return the number of words and punctuation signs of each text, and one more for its end."""

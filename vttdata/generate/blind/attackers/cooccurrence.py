@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,11 +42,10 @@ def measure_association(texts: VideoCorpus, choices: ChoiceSet) -> Floats:
     swapped = len(ids)
     others = np.array([ids.setdefault(word, len(ids)) for *_, word in terms], dtype=np.int64)
     index, weights, words = (np.array(column) for column in zip(*[term[:3] for term in terms], strict=True))
-    known = [[{ids[word] for word in words if word in ids} for words in of_video] for of_video in texts.words]
-    singly = [words for of_video in known for words in of_video]
-    together = [set().union(*of_video) for of_video in known]
-    for level, counted in enumerate((singly, together)):
-        counts = _count(counted, len(ids))
+    known = np.array([ids.get(word, -1) for word in texts.words.words], dtype=np.int64)[texts.words.ids]
+    for level, owners in enumerate(texts.places):
+        number = len(texts.videos) if level else len(texts.words.sizes)
+        counts = _count(owners[known >= 0], known[known >= 0], (number, len(ids)))
         information = _mutual_information(counts, swapped, words, others)
         totals = np.asarray(counts.sum(axis=0)).ravel()
         frequent = totals[others] >= np.sort(totals)[-_FREQUENT_WORDS:][0]
@@ -58,13 +56,13 @@ def measure_association(texts: VideoCorpus, choices: ChoiceSet) -> Floats:
     return association
 
 
-def _count(texts: Sequence[set[int]], words: int) -> sparse.csr_matrix:
-    """Return a sparse matrix, texts x words, with 1 where a text has a word."""
+def _count(texts: Integers, words: Integers, shape: tuple[int, int]) -> sparse.csr_matrix:
+    """Return a sparse matrix, texts x words, with 1 where a text has a word, from the text of each word."""
     from scipy import sparse
 
-    ends = np.cumsum([0, *(len(text) for text in texts)])
-    indices = np.fromiter((word for text in texts for word in text), dtype=np.int32, count=int(ends[-1]))
-    return sparse.csr_matrix((np.ones(len(indices), np.float32), indices, ends), shape=(len(texts), words))
+    counts = sparse.csr_matrix((np.ones(len(words), np.float32), (texts, words)), shape=shape)
+    counts.data[:] = 1
+    return counts
 
 
 def _mutual_information(counts: sparse.csr_matrix, swapped: int, words: Integers, others: Integers) -> Floats:

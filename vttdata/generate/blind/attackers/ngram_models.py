@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_texts
-from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, VideoCorpus, measure_likelihood
+from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, VideoCorpus, cut_texts, number_texts
 from vttdata.generate.blind.learning import Floats
 
 _ORDERS = (2, 3, 4)
@@ -15,7 +15,10 @@ def score_by_ngrams(texts: VideoCorpus, choices: ChoiceSet) -> Floats:
     """Return the mean log probability of a word of each option by each model."""
     if not texts.frequencies:
         raise AttackerUnavailableError("the texts to learn from have no words")
-    return np.column_stack([measure_likelihood(choices, texts.model(order)) for order in _ORDERS])
+    numbers = choices.compute_once(number_texts)[1][choices.rows]
+    different, rows = np.unique(numbers, return_inverse=True)
+    words = choices.compute_once(cut_texts).take(different)
+    return -np.log(np.column_stack([model.score_rows(words) for model in texts.models(_ORDERS)]))[rows]
 
 
 ATTACKER = by_texts(score_by_ngrams)

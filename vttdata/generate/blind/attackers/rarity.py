@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from vttdata.generate.blind.attacker import by_texts
-from vttdata.generate.blind.choices import ChoiceSet, VideoCorpus
+from vttdata.generate.blind.choices import ChoiceSet, VideoCorpus, list_own_rows
 from vttdata.generate.blind.learning import Floats, rank_options
 
 
@@ -24,13 +24,12 @@ def measure_rarity_in_set(choices: ChoiceSet) -> Floats:
 
 
 def _measure(choices: ChoiceSet, frequencies: Mapping[str, int]) -> Floats:
-    column = np.array(
-        [
-            [math.fsum(math.log(frequencies.get(word, 0) + 1) for word, _ in own) / max(1, len(own))]
-            for sides in choices.own_words
-            for own in sides
-        ]
-    )
+    own = choices.compute_once(list_own_rows).take(choices.rows)
+    logs = np.array([math.log(frequencies.get(word, 0) + 1) for word in own.words])[own.ids].tolist()
+    ends = np.cumsum(own.sizes)
+    spans = zip((ends - own.sizes).tolist(), ends.tolist(), strict=True)
+    sums = np.array([math.fsum(logs[start:end]) for start, end in spans])
+    column = (sums / np.maximum(1, own.sizes))[:, None]
     return np.hstack([column, rank_options(column, choices.starts)])
 
 

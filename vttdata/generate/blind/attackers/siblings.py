@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from vttdata.generate.blind.attacker import BlindAttacker
-from vttdata.generate.blind.attackers.trees import boost, describe_densely
+from vttdata.generate.blind.attackers.trees import boost, describe_densely, drop_repeated
 from vttdata.generate.blind.choices import AttackerUnavailableError, ChoiceSet, check_questions
 from vttdata.generate.blind.learning import Floats, rank_options
 from vttdata.generate.blind.siblings import list_siblings
@@ -61,7 +61,7 @@ def compare_with_siblings(choices: ChoiceSet) -> Floats:
 
 def describe_with_siblings(choices: ChoiceSet) -> Floats:
     """Return the numbers of single questions and those beside other questions about the video: options x numbers."""
-    return np.hstack([choices.features(describe_densely), compare_with_siblings(choices)])
+    return drop_repeated(np.hstack([choices.features(describe_densely), compare_with_siblings(choices)]))
 
 
 ATTACKER = BlindAttacker(boost(describe_with_siblings), one_by_one=False)

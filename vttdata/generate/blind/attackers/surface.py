@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vttdata.generate.blind.attacker import by_features
 from vttdata.generate.blind.choices import ChoiceSet
 from vttdata.generate.blind.learning import sparse_matrix
@@ -25,6 +23,8 @@ _DETERMINERS = frozenset(
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # A word of so many videos is not taken for a spelling error of another one.
 _COMMON = 3
+# Below which a difference from the mean is a rounding error.
+_MIN_EXCESS = 5e-10
 
 
 def describe_form(text: str, words: list[str], known: Mapping[str, int]) -> Iterator[tuple[str, float]]:
@@ -91,8 +91,9 @@ def describe_forms(choices: ChoiceSet) -> Matrix:
                 sums[name] = sums.get(name, 0) + value
         for text in item.options:
             form, number = forms[text], len(item.options)
-            signs = {name: np.sign(round(form.get(name, 0) * number - total, 9)) for name, total in sums.items()}
-            rows.append(form | {f"sign of {name}": sign for name, sign in signs.items() if sign})
+            excess = {name: form.get(name, 0) * number - total for name, total in sums.items()}
+            signs = {f"sign of {name}": 1.0 if e > 0 else -1.0 for name, e in excess.items() if abs(e) > _MIN_EXCESS}
+            rows.append(form | signs)
     return sparse_matrix(rows)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,10 @@ _MAX_USUAL = 6
 
 
 def describe_densely(choices: ChoiceSet) -> Floats:
-    """Return numbers that describe options, and what they are less their mean in the choice: options x numbers."""
+    """Return numbers that describe options, and what they are less their mean in the choice: options x numbers.
+
+    Columns are those of `drop_repeated`.
+    """
     values = read_numbers(choices)
     numeric = np.isin(choices.owners, list_numeric(choices, values))
     absolute = np.column_stack(
@@ -40,7 +45,19 @@ def describe_densely(choices: ChoiceSet) -> Floats:
     known = {name: number for number, name in enumerate(sorted(set(names)))}
     usual = [known[name] if len(known) <= _MAX_USUAL else 0 for name in names]
     asked = np.array([len(words) for words in choices.question_words])[choices.owners]
-    return np.column_stack([absolute, relative, places, ranks, usual, asked, choices.sizes[choices.owners]])
+    return drop_repeated(
+        np.column_stack([absolute, relative, places, ranks, usual, asked, choices.sizes[choices.owners]])
+    )
+
+
+def drop_repeated(features: Floats) -> Floats:
+    """Return features without columns that equal an earlier one, and with one constant column at most.
+
+    Trees split the first of the columns that do equally well, so that they are the same without these.
+    """
+    columns = [*enumerate(features.T)]
+    firsts = {column.tobytes() if np.ptp(column) else b"": index for index, column in reversed(columns)}
+    return features[:, sorted(firsts.values())]
 
 
 def _describe_texts(choices: ChoiceSet) -> Iterator[tuple[float, ...]]:
@@ -77,7 +94,6 @@ def boost(describe: Callable[[ChoiceSet], Floats]) -> Callable[[Examples], Guess
         features = examples.choices.features(describe)
         try:
             from sklearn.ensemble import HistGradientBoostingClassifier
-            from threadpoolctl import threadpool_limits
         except ImportError as error:
             raise AttackerUnavailableError("scikit-learn is not installed") from error
         trees = HistGradientBoostingClassifier(
@@ -91,17 +107,27 @@ def boost(describe: Callable[[ChoiceSet], Floats]) -> Callable[[Examples], Guess
         )
         is_right = np.zeros(len(examples.choices.owners), dtype=np.int64)
         is_right[examples.right] = 1
-        # So few rows are not worth threads, which wait for each other where the machine is busy.
-        with threadpool_limits(1):
+        with _find_threads().limit(limits=1):
             trees.fit(features, is_right)
 
         def guess(tried: ChoiceSet) -> Floats:
-            with threadpool_limits(1):
+            with _find_threads().limit(limits=1):
                 return np.asarray(trees.decision_function(tried.features(describe)), dtype=np.float64)
 
         return guess
 
     return learn
+
+
+@functools.cache
+def _find_threads() -> Any:
+    """Return what limits the threads of libraries: so few rows are not worth any, which wait for each other.
+
+    It is found once, after scikit-learn was imported, since to look for the libraries takes as long as a few trees.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 ATTACKER = BlindAttacker(boost(describe_densely))
