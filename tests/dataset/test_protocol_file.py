@@ -79,8 +79,12 @@ def test_evaluate_and_audit_take_a_protocol_file(
     report = json.loads(capsys.readouterr().out)
     assert report["config"] == f"mine@{read_protocol_file(protocol).digest[:12]}"
     assert report["items"]["expected"] == 2
-    # v0 is a training clip of the dataset itself.
-    assert report["leaks"]["leaked"] == 1
+    # v0 is a training clip of the dataset itself, and none of the protocol.
+    assert report["leaks"]["leaked"] == 0
+    assert any("the 1 clips of its train count as seen" in finding for finding in report["findings"])
+    (tmp_path / "seen.csv").write_text("video_id\nv0\n")
+    assert main([*command, "--metric", "bleu1", "--train-split", str(tmp_path / "seen.csv")]) == 0
+    assert json.loads(capsys.readouterr().out)["leaks"]["leaked"] == 1
     assert main(["audit", str(dataset), "--config", str(protocol), "--json"]) == 0
     splits = json.loads(capsys.readouterr().out)["splits"]
     assert {split: counts["clips"] for split, counts in splits.items()} == {"train": 1, "test": 2}
