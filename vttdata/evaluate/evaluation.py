@@ -217,7 +217,7 @@ def describe_few(items: Items, scores: Mapping[str, MetricScores]) -> list[str]:
         return []
     printed, score = PRINTED[name], scores[name].all
     return [
-        f"{number:,} items of {sources:,} sources are few: a system with a {printed.name} of "
+        f"{number:,} items of {sources:,} sources are few: a system whose {printed.name} is "
         f"{printed.format(score.low)} to {printed.format(score.high)} may be as good as this one. --against OTHER "
         f"compares two systems on the same items more closely; state a score alone from {_FEW_ITEMS} items and "
         f"{_FEW_SOURCES} sources on."
