@@ -133,6 +133,7 @@ class Evaluation(Result):
         reported: protocols by which papers report the task in place of these items -> what they call the test set; of a
             configuration of the dataset its own name.
         columns: values of all items, for further analysis.
+        texts: that were predicted for each item, see `Scored`.
     """
 
     dataset: str
@@ -157,6 +158,7 @@ class Evaluation(Result):
     findings: Sequence[str] = ()
     reported: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)
+    texts: Sequence[Sequence[str]] = field(default=(), repr=False)
 
     def as_json(self) -> JsonObject:
         """Return plain values under the names of fields that hold any, without those of single items; NaN is None."""
@@ -319,7 +321,7 @@ class Evaluation(Result):
             replace_report(folder, EVALUATION, self.as_json()) as partial,
             (partial / ITEMS).open("w", encoding="utf-8", newline="\n") as stream,
         ):
-            stream.writelines(item_lines(self.columns, self.item_set))
+            stream.writelines(item_lines(self.columns, self.item_set, self.texts))
 
 
 def report_folder(what: str, report: str, *others: str) -> FolderKind:
