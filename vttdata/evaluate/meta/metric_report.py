@@ -293,13 +293,11 @@ def agreement_section(report: SetReport, human: str) -> Section:
     table = ResultTable(["metric", *(heading for heading, _, _ in present), *(["ties"] if pairs else [])], rows)
     sentences = []
     if pairs:
-        calibrated = (
-            "scores tie up to the difference that is best here" if is_calibrated else "no threshold above 0 gains"
-        )
+        calibrated = " (calibrated: scores tie up to the difference that is best here)" if is_calibrated else ""
         sentences.append(
             f"Pairs of captions of the same video: {pairs:,}, of which people tie {human_ties:,}, and each metric the "
             "share in the last column. Accuracy is the share that both order in the same way or both tie, so that a "
-            f"pair that only one of them ties counts as wrong (calibrated: {calibrated})."
+            f"pair that only one of them ties counts as wrong{calibrated}."
         )
     return Section(f"Agreement with {human} scores", sentences, table=table, depth=1)
 
