@@ -32,7 +32,7 @@ def test_scores_are_printed_with_their_signature(
     # What a paper prints is the score times 100.
     score = float(text.split("rouge-l  ")[1].split()[0])
     assert f"- ROUGE-L {score * 100:.1f} (" in text.partition("For the paper")[2]
-    assert "6 items of 4 sources are few: a system with a ROUGE-L of " in text
+    assert "6 items of 4 sources are few: a system whose ROUGE-L is " in text
 
 
 def test_retrieval_says_which_protocol_papers_use_and_prints_what_they_print(
@@ -76,7 +76,7 @@ def test_columns_are_named_and_the_other_system_may_have_the_usual_ones(
     assert (report["other"], report["against"]["rouge-l"]["difference"]) == ("captions", 0)
     assert rows[0]["caption"] in page.read_text()
     assert main(command) == 2
-    assert "name the right ones with --columns video_id=COLUMN --columns caption=COLUMN." in capsys.readouterr().err
+    assert "--columns video_id=COLUMN (or image_id) --columns caption=COLUMN (or text)." in capsys.readouterr().err
 
 
 def test_difference_is_told_for_the_paper_and_only_of_what_compares(
@@ -91,7 +91,7 @@ def test_difference_is_told_for_the_paper_and_only_of_what_compares(
     assert "McNemar" not in shown
     values = shown.split("rouge-l")[1].splitlines()[0].split()
     assert f"- minus theirs: ROUGE-L {float(values[2]) * 100:+.1f} (" in text
-    assert f"), p = {float(values[-1]):.4f}; p of paired randomisation of sources" in text
+    assert f"), p = {float(values[-1]):.3f}; p of paired randomisation of sources\n" in text
     # What a reader should know comes between the scores and the differences.
     assert text.index("Scores") < text.index("Notes") < text.index("Difference to")
     assert main(["evaluate", str(dataset), str(other), "--tokenizer", "none", "--out", str(tmp_path / "own")]) == 0

@@ -54,8 +54,12 @@ def test_colours_are_needed_from_a_build(setting: Setting) -> None:
 
 
 def test_baseline_of_another_task_is_refused(dataset: Path) -> None:
-    with pytest.raises(VttdataError, match="'kcca' is for retrieval, not for captioning"):
+    with pytest.raises(VttdataError, match=r"'kcca' is no baseline of captioning; choose from .*knn-caption"):
         evaluate(dataset, baseline="kcca", settings=EvaluationSettings(task="captioning"))
+    with pytest.raises(VttdataError, match="'knn' is no baseline of retrieval") as refused:
+        evaluate(dataset, baseline="knn", settings=EvaluationSettings(task="retrieval"))
+    assert "nearest-words" in str(refused.value)
+    assert "knn-caption" not in str(refused.value)
 
 
 def test_users_baseline_is_found(monkeypatch: pytest.MonkeyPatch, dataset: Path, tmp_path: Path) -> None:

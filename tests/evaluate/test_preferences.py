@@ -24,6 +24,11 @@ def test_system_that_says_yes_is_told() -> None:
     (sentence,) = describe_preferences(right, answers, questions, np.arange(40) // 2)
     assert "of yes or no 1.000 where it is yes and 0.100 elsewhere (difference 0.900, " in sentence
     assert "yes is 95.0% of the answers, and right in 50.0%" in sentence
+    assert (
+        "answers with the options in another order (--permuted) tell. Intervals are at 95 % over sources." in sentence
+    )
+    (sentence,) = describe_preferences(right, answers, questions, np.arange(40) // 2, 0.4)
+    assert "with the options in another order (--permuted), 40.0% of the answers stay the same." in sentence
     # Right in 15 of 20 either way, with errors on both sides.
     fair = [question.answer if number % 8 < 6 else 1 - question.answer for number, question in enumerate(questions)]
     answers = [Answer(frozenset({place})) for place in fair]
@@ -61,3 +66,8 @@ def test_preference_is_a_note_of_an_evaluation(tmp_path: Path, capsys: pytest.Ca
     assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "a.jsonl")]) == 0
     note = "- Accuracy depends on which option is right: of yes or no 1.000 where it is yes and 0.000 elsewhere"
     assert note in capsys.readouterr().out.partition("Notes")[2]
+    turned = [{"question_id": row["question_id"], "options": ["No", "Yes"], "prediction": "Yes"} for row in rows]
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in turned))
+    permuted = ["--permuted", str(tmp_path / "b.jsonl")]
+    assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "a.jsonl"), *permuted]) == 0
+    assert "(--permuted), 100.0% of the answers stay the same" in capsys.readouterr().out.partition("Notes")[2]

@@ -13,6 +13,7 @@ from vttdata.files.results import (
     Section,
     format_cell,
     format_markdown,
+    format_p,
     format_text,
 )
 
@@ -63,6 +64,14 @@ def test_sections_are_aligned_and_safe_for_a_terminal() -> None:
 )
 def test_cells_have_as_many_digits_as_their_column(value: object, digits: int, text: str) -> None:
     assert format_cell(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(7e-41, "p < .001"), (0.00099, "p < .001"), (0.001, "p = .001"), (0.0478, "p = .048"), (1.0, "p = 1.000")],
+)
+def test_p_values_are_as_papers_print_them(value: float, text: str) -> None:
+    assert format_p(value) == text
 
 
 def test_markdown_has_headings_lists_and_tables_without_foreign_markup() -> None:

@@ -214,7 +214,7 @@ def command(
         from vttdata.load.lookup import find_dataset
         from vttdata.report.evaluation_report import evaluation_page
 
-        write_whole(page, evaluation_page(shown, find_dataset(dataset), predictions, settings.columns))
+        write_whole(page, evaluation_page(shown, find_dataset(dataset), inputs.videos))
     print_result(report.as_json(), shown.sections(), as_json=as_json)
     return DONE
 

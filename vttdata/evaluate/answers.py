@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -91,6 +91,12 @@ class Answer:
         if self.rating is not None:
             return self.rating
         return min(1.0, self.credit * len(asked.right & (self.named or _NONE)))
+
+    def show(self, asked: StoredQuestion) -> str:
+        """Return it for people: its text, and the options that it names where the text does not quote them."""
+        options = " or ".join(asked.options[place] for place in sorted(self.named or _NONE))
+        quoted = fold_text(options) in fold_text(self.text)
+        return "answered: " + (self.text if quoted else f"{self.text} ({options})" if self.text else options)
 
 
 def read_standard(text: str, asked: StoredQuestion) -> Named | None:
@@ -578,16 +584,3 @@ def _reorder(asked: StoredQuestion, order: Sequence[int]) -> StoredQuestion:
     """Return a question whose options are shown in another order, under the labels of their places."""
     options = tuple(asked.options[index] for index in order)
     return dataclasses.replace(asked, options=options, answer=list(order).index(asked.answer))
-
-
-def texts_of(path: Path, columns: NamedColumns) -> Iterable[tuple[str, str]]:
-    """Yield the id and the answer of each row that names its question by an id."""
-    for location, cells, keys in _read_rows(path, columns) if not path.is_dir() else ():
-        row = _Given(
-            location,
-            cells,
-            None,
-            next((str(cells[name]) for name in _IDS if cells.get(name) is not None), "/".join(keys)),
-        )
-        if row.name and row.column is not None and cells[row.column] is not None:
-            yield row.name, str(cells[row.column])

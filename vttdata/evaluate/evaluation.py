@@ -171,6 +171,7 @@ def evaluate(
     findings = [*items.notes, *scored.findings, *training_notes]
     if len(items.source_ids) == 1:
         findings.append("All items are of one source, so there are no intervals.")
+    findings += describe_gains(scores)
     findings += describe_few(items, scores)
     stated = {"relevance": "judged"} if settings.relevance is not None else dict(scored.settings)
     if UPLOADED in groups:
@@ -204,6 +205,7 @@ def evaluate(
         unavailable=unavailable,
         answers=scored.answers,
         not_understood=scored.not_understood,
+        texts=scored.texts,
         findings=findings,
         reported=_find_reported(folder, items, name),
         columns=columns,
@@ -219,10 +221,21 @@ def describe_few(items: Items, scores: Mapping[str, MetricScores]) -> list[str]:
         return []
     printed, score = PRINTED[name], scores[name].all
     return [
-        f"{number:,} items of {sources:,} sources are few: a system with a {printed.name} of "
+        f"{number:,} items of {sources:,} sources are few: a system whose {printed.name} is "
         f"{printed.format(score.low)} to {printed.format(score.high)} may be as good as this one. --against OTHER "
         f"compares two systems on the same items more closely; state a score alone from {_FEW_ITEMS} items and "
         f"{_FEW_SOURCES} sources on."
+    ]
+
+
+def describe_gains(scores: Mapping[str, MetricScores]) -> list[str]:
+    """Return a sentence on each gain over what is reached without videos that is not above 0 with its interval."""
+    gains = {name: scored.all for name, scored in scores.items() if "gain-over-" in name}
+    return [
+        f"{name} is {gain.score:.4f}, and its interval, {gain.low:.4f} to {gain.high:.4f}, "
+        f"{'holds' if gain.high >= 0 else 'is below'} 0: no sign that the system uses the videos."
+        for name, gain in gains.items()
+        if gain.low <= 0
     ]
 
 

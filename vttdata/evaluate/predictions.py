@@ -172,6 +172,7 @@ def match_predictions(
     *,
     other_split: Mapping[str, str] | None = None,
     noun: str = "caption",
+    hint: str = "",
 ) -> Matched:
     """Match predictions with the expected items.
 
@@ -182,6 +183,7 @@ def match_predictions(
         rule: what happens to missing and unknown predictions.
         other_split: id -> split, for ids of other splits.
         noun: what a prediction is called in messages.
+        hint: what to do where no prediction is about an item.
 
     Raises:
         VttdataError: if an item is predicted twice, or missing or unknown ones are refused; the message has all three
@@ -193,13 +195,13 @@ def match_predictions(
     values, duplicated, unknown_ids = _assign(predictions, set(expected))
     total = len(values) + len(duplicated) + len(unknown_ids)
     if not total:
-        hint = how_to_complete(Path(location))
-        raise VttdataError(f"{location}: contains no {noun}s{hint and '; '}{hint}.")
+        completed = how_to_complete(Path(location))
+        raise VttdataError(f"{location}: contains no {noun}s{completed and '; '}{completed}.")
     if expected and not values:
         raise VttdataError(
             f"{location}: none of the {total:,} {noun}s is about one of the {len(expected):,} items: an id in the file "
             f"is {unknown_ids[0][:80]!a}{_of_splits(unknown_ids[:1], other_split)}, and one of the items "
-            f"{expected[0][:80]!a}."
+            f"{expected[0][:80]!a}{hint and '; '}{hint}."
         )
     absent = [item for item in expected if item not in values]
     problems = []
@@ -213,11 +215,11 @@ def match_predictions(
     if problems:
         # Where most are missing, the predictions are about something else.
         is_minority = 0 < 2 * len(absent) <= len(expected)
-        hints = [hint] if absent and (hint := how_to_complete(Path(location))) else []
+        hints = [completed] if absent and (completed := how_to_complete(Path(location))) else []
         hints += ["--missing worst scores missing ones at the bottom"] if is_minority and missing == "refuse" else []
         hints += ["--unknown ignore leaves unknown ones out"] if unknown_ids and unknown == "refuse" else []
-        hint = f"; {' and '.join(hints)}" if hints else ""
-        raise VttdataError(f"{location}: {'; '.join(problems)}{hint}.")
+        problems += [" and ".join(hints)] if hints else []
+        raise VttdataError(f"{location}: {'; '.join(problems)}.")
     counts = ItemCounts(len(expected), len(expected) - len(absent), len(absent), len(unknown_ids), 0)
     return Matched([values.get(item) for item in expected], counts)
 

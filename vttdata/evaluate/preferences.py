@@ -79,9 +79,16 @@ def find_preferences(
 
 
 def describe_preferences(
-    right: Floats, answers: Sequence[Answer | None], questions: Sequence[StoredQuestion], sources: Integers
+    right: Floats,
+    answers: Sequence[Answer | None],
+    questions: Sequence[StoredQuestion],
+    sources: Integers,
+    agreement: float | None = None,
 ) -> list[str]:
-    """Return a sentence where accuracy depends on which option is right, see `find_preferences`; else nothing."""
+    """Return a sentence where accuracy depends on which option is right, see `find_preferences`; else nothing.
+
+    `agreement` is the share of questions with the same answer in other orders of the options, where these are known.
+    """
     options = {index: _right_option(asked) for index, asked in enumerate(questions) if len(asked.right) == 1}
     found, number = find_preferences(right, options, sources)
     parts = []
@@ -97,10 +104,13 @@ def describe_preferences(
         )
     if not parts:
         return []
+    tells = "answers with the options in another order (--permuted) tell"
+    if agreement is not None:
+        tells = f"with the options in another order (--permuted), {agreement:.1%} of the answers stay the same"
+    several = f", all {number} compared ones together" if number > 1 else ""
     return [
         f"Accuracy depends on which option is right: {'; '.join(parts)}. The system may prefer these options, or the "
-        f"questions differ: answers with the options in another order (--permuted) tell. The intervals hold together "
-        f"at 95 %, over sources; comparisons: {number}."
+        f"questions differ: {tells}. Intervals are at 95 % over sources{several}."
     ]
 
 

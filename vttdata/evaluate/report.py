@@ -26,7 +26,7 @@ from vttdata.evaluate.stored_items import ITEMS, item_lines
 from vttdata.files.output_file import write_whole
 from vttdata.files.own_folder import FileChanges, FolderKind, check_own
 from vttdata.files.reading import read_description
-from vttdata.files.results import Bar, Bars, Interval, Limit, Result, ResultColumn, ResultTable, Section
+from vttdata.files.results import Bar, Bars, Interval, Limit, Result, ResultColumn, ResultTable, Section, format_p
 from vttdata.json_types import JsonObject
 from vttdata.statistics.bootstrap import Resampled
 
@@ -133,6 +133,7 @@ class Evaluation(Result):
         reported: protocols by which papers report the task in place of these items -> what they call the test set; of a
             configuration of the dataset its own name.
         columns: values of all items, for further analysis.
+        texts: that were predicted for each item, see `Scored`.
     """
 
     dataset: str
@@ -157,6 +158,7 @@ class Evaluation(Result):
     findings: Sequence[str] = ()
     reported: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)
+    texts: Sequence[Sequence[str]] = field(default=(), repr=False)
 
     def as_json(self) -> JsonObject:
         """Return plain values under the names of fields that hold any, without those of single items; NaN is None."""
@@ -190,7 +192,7 @@ class Evaluation(Result):
             if name in self.against:
                 one = self.against[name]
                 sign = "+" if one.difference > 0 else ""
-                p = f", p = {one.p_holm:.4f}" if math.isfinite(one.p_holm) else ""
+                p = f", {format_p(one.p_holm)}" if math.isfinite(one.p_holm) else ""
                 differences.append(
                     f"{printed.subject} {printed.name} {sign}{printed.format(one.difference)}"
                     f"{_ends(printed, one.low, one.high)}{p}".strip()
@@ -203,7 +205,9 @@ class Evaluation(Result):
         )
         scores = [f"{subject}: {', '.join(texts)}".removeprefix(": ") for subject, texts in lines.items()]
         if differences and not any(note.startswith(NOT_COMPARABLE) for note in self.comparison):
-            test = f"; p of paired randomisation of sources, corrected for {len(self.against)} scores by Holm's method"
+            number = len(self.against)
+            corrected = f", corrected for {number} scores by Holm's method" if number > 1 else ""
+            test = f"; p of paired randomisation of sources{corrected}"
             is_tested = any(math.isfinite(one.p) for one in self.against.values())
             scores.append(f"minus {self.other}: {'; '.join(differences)}{test * is_tested}")
         sentences = [head] if scores else []
@@ -317,7 +321,7 @@ class Evaluation(Result):
             replace_report(folder, EVALUATION, self.as_json()) as partial,
             (partial / ITEMS).open("w", encoding="utf-8", newline="\n") as stream,
         ):
-            stream.writelines(item_lines(self.columns, self.item_set))
+            stream.writelines(item_lines(self.columns, self.item_set, self.texts))
 
 
 def report_folder(what: str, report: str, *others: str) -> FolderKind:

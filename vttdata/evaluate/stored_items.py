@@ -6,7 +6,7 @@ A row has what its column is scored from, so that the score of every selection o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,8 +43,8 @@ class StoredColumn:
         return ColumnScores(values, statistics, like.scores.formula) if is_same else None
 
 
-def item_lines(columns: Mapping[str, ScoreColumn], items: Items) -> Iterator[str]:
-    """Yield a line of JSON for each row of each column."""
+def item_lines(columns: Mapping[str, ScoreColumn], items: Items, texts: Sequence[Sequence[str]] = ()) -> Iterator[str]:
+    """Yield a line of JSON for each row of each column; those of the first one have the texts that were predicted."""
     sources = [items.source_ids[source] for source in items.sources.tolist()]
     for name, column in columns.items():
         scores = column.scores
@@ -55,6 +55,8 @@ def item_lines(columns: Mapping[str, ScoreColumn], items: Items) -> Iterator[str
             content |= {"metric": name, "value": value, "source": sources[item]}
             if isinstance(scores, ColumnScores) and (statistics := scores.statistics[row].tolist()) != [value]:
                 content["statistics"] = statistics
+            if texts and name == next(iter(columns)):
+                content["predicted"] = [*texts[item]]
             yield json.dumps(content, ensure_ascii=False) + "\n"
 
 

@@ -7,14 +7,15 @@ A task is a module of `vttdata.evaluate.tasks`, or of ``evaluation_tasks/`` in a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.answers import DEFAULT_RULES
 from vttdata.evaluate.baseline import Setting, load_baseline
+from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import ItemsT
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
@@ -52,6 +53,7 @@ class Scored:
         settings: what else the scores depend on, for the signature.
         answers: number of answers that are ``understood`` and ``not_understood``; empty for other predictions.
         not_understood: id of an item -> its answer, which no rule understood.
+        texts: texts that were predicted for each item, as people read them, n; empty where predictions are no texts.
     """
 
     columns: Mapping[str, ScoreColumn]
@@ -62,6 +64,7 @@ class Scored:
     settings: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, int] = field(default_factory=dict)
     not_understood: Mapping[str, str] = field(default_factory=dict)
+    texts: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +118,15 @@ class Scoring(Generic[ItemsT]):
         Raises:
             VttdataError: if there is none of this name, it is for another task, or it cannot be computed.
         """
-        loaded = load_baseline(baseline)
-        if loaded.task != self.task:
-            raise VttdataError(f"The baseline '{baseline}' is for {loaded.task}, not for {self.task}.")
-        return loaded.predict(self.setting)
+        if baseline in BASELINES.files() and (loaded := load_baseline(baseline)).task == self.task:
+            return loaded.predict(self.setting)
+        own = [name for name in BASELINES.files() if load_baseline(name).task == self.task]
+        choices = (
+            f"choose from {list_choices(baseline, own)}"
+            if own
+            else "there is none, and scores say what guessing reaches"
+        )
+        raise VttdataError(f"{baseline[:80]!a} is no baseline of {self.task}; {choices}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +205,6 @@ class EvaluationTask(ABC, Generic[ItemsT]):
             VttdataError: if people wrote too little.
         """
         return {}
-
-    def predicted_texts(self, path: Path, items: ItemsT, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return the id of an item and a text of its prediction, which may have several; nothing without texts."""
-        return ()
 
     def guessing(self, items: ItemsT, metric: str) -> Sequence[float] | None:  # noqa: ARG002
         """Return how often guessing solves each item, by a column; None where that is not known."""

@@ -181,6 +181,11 @@ def format_cell(value: object, digits: int = 3, missing: str = "-") -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+def format_p(value: float) -> str:
+    """Return a p-value as papers print it, such as ``p = .012`` or ``p < .001``."""
+    return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("= 0.", "= .")
+
+
 def format_score(value: Interval, digits: int = 3, missing: str = "-") -> str:
     """Return the score of an interval as text; one that is 0 but for smoothing is 0."""
     return missing if math.isnan(value.score) else _format_decimals(value.score, digits)

@@ -70,7 +70,7 @@ class Columns:
         required: groups of names; a table has at least one column of each group.
         numbers: columns of numbers, in which a semicolon-separated table may have decimal commas.
         mapping: name -> name of that column in the table, as the user says; none where the user cannot.
-        any_table: the mapping is for several tables, so that in one of them a required column may have a usual name.
+        any_table: the mapping is for several tables, so that in one of them a column may have a usual name.
         others: columns that are left out; any further one that resembles a name is refused. None leaves out all.
         pairs: columns of the keys and of the values of a JSON object that is a table by itself; None for none.
         keep_spaces: cells have the spaces around their text that the file has, for readers whom these tell something.
@@ -118,8 +118,8 @@ class Columns:
         column = find_column(mapped or name, header, location)
         if mapped is None or column is not None:
             return column
-        alike = [other for group in self.required if name in group for other in group]
-        if self.any_table and alike:
+        alike = [other for group in self.required if name in group for other in group] or [name]
+        if self.any_table:
             column = find_column(name, header, location)
             if any(find_column(other, header, location) for other in alike):
                 return column

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from vttdata.evaluate.conventions import PRINTED, Printed
-from vttdata.evaluate.predictions import NamedColumns
 from vttdata.evaluate.report import Evaluation
-from vttdata.evaluate.task import load_evaluation_task
 from vttdata.report.page import PageSection, Tile, format_number, render_page
 from vttdata.report.page_pictures import read_clip_stills, select_stills
 from vttdata.report.sections import Example, render_examples, render_sections
@@ -19,18 +17,12 @@ from vttdata.report.sections import Example, render_examples, render_sections
 _ITEMS_SHOWN, _TEXTS_SHOWN, _TILES = 8, 5, 5
 
 
-def evaluation_page(
-    evaluation: Evaluation, folder: Path, predictions: Path | None = None, columns: Mapping[str, str] = {}
-) -> str:
-    """Return the page of an evaluation; texts and frames of items come from the folder of the dataset.
-
-    The texts of predictions, the file that was scored, are shown beside the references; `columns` are those of
-    `EvaluationSettings`.
-    """
+def evaluation_page(evaluation: Evaluation, folder: Path, videos: Sequence[Path] = ()) -> str:
+    """Return the page of an evaluation; frames of items come from the dataset in a folder, or folders of videos."""
     counts = evaluation.items
     return render_page(
         f"{evaluation.dataset} {evaluation.version}",
-        [*render_sections(evaluation.sections()), *_show_items(evaluation, folder, predictions, columns)],
+        [*render_sections(evaluation.sections()), *_show_items(evaluation, folder, videos)],
         kicker="Evaluation",
         lead=f"{evaluation.task} on {evaluation.config}/{evaluation.split}",
         tiles=[
@@ -40,9 +32,7 @@ def evaluation_page(
     )
 
 
-def _show_items(
-    evaluation: Evaluation, folder: Path, predictions: Path | None, columns: Mapping[str, str]
-) -> list[PageSection]:
+def _show_items(evaluation: Evaluation, folder: Path, videos: Sequence[Path]) -> list[PageSection]:
     """Return the sections with the best and the worst items of the first metric whose rows are items."""
     name = next((name for name, column in evaluation.columns.items() if column.queries is None), None)
     if name is None:
@@ -54,23 +44,18 @@ def _show_items(
     number = min(_ITEMS_SHOWN, len(order) // 2 or len(order))
     best, worst = order[:number], order[-number:][::-1]
     ids = {row: evaluation.item_set.ids[int(column.items[row])] for row in (*best, *worst)}
-    task = load_evaluation_task(evaluation.task)
     texts = {name: evaluation.item_set.texts_of(int(column.items[row])) for row, name in ids.items()}
-    named = NamedColumns(columns)
-    predicted = task.predicted_texts(predictions, evaluation.item_set, named) if predictions is not None else ()
-    captions: dict[str, list[str]] = {}
-    for key, text in predicted:
-        captions.setdefault(key, []).append(text)
-    stills = read_clip_stills(folder, (texts[item][0] for item in ids.values() if item in texts))
+    stills = read_clip_stills(folder, (texts[item][0] for item in ids.values()), videos)
     sections = []
     for key, title, rows in (("best", "Best items", best), ("worst", "Worst items", worst)):
         examples = []
         for row in rows:
-            clip, references = texts.get(ids[row], ("", []))
+            clip, references = texts[ids[row]]
+            predicted = evaluation.texts[int(column.items[row])] if evaluation.texts else ()
             examples.append(
                 Example(
                     f"{ids[row]}: {format_number(round(values[row], 4))}",
-                    strong=captions.get(ids[row], [])[:_TEXTS_SHOWN],
+                    strong=predicted[:_TEXTS_SHOWN],
                     stills=select_stills(stills, clip),
                     listed=references[:_TEXTS_SHOWN],
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
@@ -12,6 +12,8 @@ from urllib.parse import quote
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.reading import is_inside, links_out
+from vttdata.load.local_builds import folder_of_videos
+from vttdata.media.video_folder import locate_videos
 from vttdata.report.thumbnails import Still, make_stills
 from vttdata.subprocesses import CallProcess
 
@@ -24,10 +26,11 @@ def read_video_stills(files: Mapping[str, Path]) -> dict[str, str]:
         return {name: as_data_address(Path(temporary, each.name)) for name, each in stills.items() if each.name in made}
 
 
-def read_clip_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:
-    """Return video id -> address of its middle frame, for clips whose file is in the dataset and can be decoded.
+def read_clip_stills(folder: Path, video_ids: Iterable[str], videos: Sequence[Path] = ()) -> dict[str, str]:
+    """Return video id -> address of its middle frame, for clips whose file can be decoded.
 
-    A dataset without clips has no pictures. There should be at most some dozens of ids.
+    Files are those in the dataset, or else in folders of videos, by default the one that its build used. There should
+    be at most some dozens of ids.
     """
     tables = [*chain(*read_layout(folder, needs=None).files.get("clips", {}).values())]
     wanted = set(video_ids)
@@ -36,6 +39,9 @@ def read_clip_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:
         name = row["video"]
         if row["video_id"] in wanted and name and is_inside(name) and not links_out(folder, folder / name):
             files[row["video_id"]] = folder / name
+    beside = folder_of_videos(folder)
+    for each in videos or ([beside] if beside is not None and beside.is_dir() else []):
+        files = locate_videos(each, wanted - files.keys()) | files
     return read_video_stills(files)
 
 

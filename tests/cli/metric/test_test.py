@@ -7,6 +7,7 @@ import csv
 import dataclasses
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -131,10 +132,27 @@ def test_lines_for_a_paper_have_the_headline_and_what_was_drawn(
     shown = [
         f"{n} {figures[n]['score']:.3f} ({figures[n]['low']:.3f} to {figures[n]['high']:.3f})" for n in (best, other)
     ]
-    line = f"- trecvid-vtt 2016-single, r with z, over all captions: {shown[0]}, {shown[1]}; {best} above {other}: p = "
+    line = (
+        f"- trecvid-vtt 2016-single, r with z, over all captions (n = {2 * VIDEOS:,}): {shown[0]}, {shown[1]}; {best} "
+        f"above {other}: p "
+    )
     assert line in text
     # What takes no ten seconds shows no progress off a terminal.
     assert captured.err == ""
+
+
+@pytest.mark.not_on("win32")
+def test_the_manual_s_program_writes_scores_of_all_judged_captions(
+    trecvid: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manual = Path("docs/metrics.md").resolve().read_text(encoding="utf-8")
+    (program,) = (block for block in re.findall(r"```python\n(.*?)```", manual, re.DOTALL) if "my_metric" in block)
+    monkeypatch.chdir(tmp_path)
+    common = lambda caption, references: len({*caption.split()} & {*" ".join(references).split()})  # noqa: E731
+    exec(program.replace("vttdata/trecvid-vtt", str(trecvid)), {"my_metric": common})
+    (found,) = run(trecvid, "--scores", "ours.csv")["sets"]
+    assert found["captions"] == found["metrics"]["ours"]["human"]["z"]["caption"]["pearson"]["items"] == 2 * VIDEOS
+    assert found["metrics"]["ours"]["human"]["z"]["caption"]["pearson"]["score"] > 0.9
 
 
 def test_every_step_is_counted(tmp_path: Path) -> None:
@@ -211,7 +229,88 @@ def test_missing_videos_are_counted(tmp_path: Path, run: Run, refusal: Callable[
     )
     ours = save(tmp_path / "ours.csv", "video_id system score", [[item, "A", item % 7] for item in range(1, 11)])
     (found,) = run(campaign.scores, "--scores", ours)["sets"]
-    assert "ours has no score of 742 of 752 judged captions." in found["notes"]
+    assert "ours has no score of 742 of 752 judged captions: it is tested on the other 10." in found["notes"]
+
+
+def test_metrics_are_compared_on_the_captions_that_all_have_scored(
+    tmp_path: Path, run: Run, refusal: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign(tmp_path)
+    rows = list(csv.DictReader(campaign.scores.open()))
+    noise = random.Random(2)
+    full = {(row["video_id"], row["system"]): float(row["score"]) + noise.gauss(0, 30) for row in rows}
+    part = {key: noise.random() for key in full if key[1] == "B" and int(key[0]) <= 100}
+    files = [
+        save(tmp_path / f"{name}.csv", "video_id system score", [[*key, score] for key, score in scores.items()])
+        for name, scores in (("full", full), ("part", part))
+    ]
+    command = [campaign.scores, "--scores", files[0], "--scores", files[1]]
+    (found,) = run(*command)["sets"]
+    people = [float(row["score"]) for row in rows if (row["video_id"], row["system"]) in part]
+    for name, scores in (("full", full), ("part", part)):
+        figure = found["metrics"][name]["human"]["raw"]["caption"]["kendall_b"]
+        assert figure["items"] == found["captions"] == 100
+        expected = stats.kendalltau([scores[key] for key in part], people).statistic
+        assert figure["score"] == pytest.approx(expected, abs=1e-12)
+    assert (
+        "part has no score of 650 of 750 judged captions: all metrics are compared on the other 100." in found["notes"]
+    )
+    assert main(["metric", "test", *map(str, command), *QUICK]) == 0
+    assert "- judged, tau-b with raw, over all captions (n = 100): full 0." in capsys.readouterr().out
+    rest = [[item, system, 10 * number] for number, (item, system) in enumerate(full) if system == "C"]
+    other = save(tmp_path / "rest.csv", "video_id system score", rest)
+    assert "no judged caption has scores of all of part, rest" in refusal(
+        campaign.scores, "--scores", files[1], "--scores", other
+    )
+
+
+def test_columns_may_have_other_names(tmp_path: Path, run: Run, refusal: Callable[..., str]) -> None:
+    judged = save(tmp_path / "judged.csv", "clip who rating", [[f"v{n}", "a", n] for n in range(6)])
+    ours = save(tmp_path / "ours.csv", "clip who value", [[f"v{n}", "a", n * n] for n in range(6)])
+    usual = save(tmp_path / "usual.csv", "video_id system score", [[f"v{n}", "a", -n] for n in range(6)])
+    ids = ("--columns", "video_id=clip", "--columns", "system=who")
+    (found,) = run(
+        save(tmp_path / "people.csv", "clip who score", [[f"v{n}", "a", n] for n in range(6)]), "--scores", usual, *ids
+    )["sets"]
+    assert found["metrics"]["usual"]["human"]["raw"]["caption"]["kendall_b"]["score"] == -1
+    (found,) = run(judged, "--scores", usual, "--columns", "score=rating", *ids)["sets"]
+    assert found["captions"] == 6
+    assert "name the right ones with --columns score=COLUMN" in refusal(judged, "--scores", ours, *ids)
+    assert "--columns scor=...: there is no such column; choose from" in refusal(
+        judged, "--scores", ours, "--columns", "scor=value"
+    )
+
+
+def test_scores_that_are_lower_where_captions_are_better_are_noted(tmp_path: Path, run: Run) -> None:
+    campaign = Campaign(tmp_path)
+    rows = [[row["video_id"], row["system"], row["score"]] for row in csv.DictReader(campaign.scores.open())]
+    distance = [[*row[:2], 100 - float(row[2])] for row in rows]
+    (found,) = run(campaign.scores, "--scores", save(tmp_path / "d.csv", "video_id system score", distance))["sets"]
+    assert any(
+        note.startswith("d is the higher the worse people find a caption (tau-b with raw, over all captions: -1.000")
+        and "negate its scores" in note
+        for note in found["notes"]
+    )
+    (found,) = run(campaign.scores, "--scores", save(tmp_path / "s.csv", "video_id system score", rows))["sets"]
+    assert not any("negate" in note for note in found["notes"])
+
+
+def test_ties_of_a_metric_are_shown_beside_its_accuracy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged = save(
+        tmp_path / "judged.csv",
+        "video_id system score",
+        [[f"v{n}", s, n + 3 * k] for n in range(4) for k, s in enumerate("ab")],
+    )
+    # Of four pairs within a video, the metric ties one and orders three as people do, who tie none.
+    rows = [[f"v{n}", s, 0 if n == 0 else k] for n in range(4) for k, s in enumerate("ab")]
+    tied = save(tmp_path / "tied.csv", "video_id system score", rows)
+    assert main(["metric", "test", str(judged), "--scores", str(tied), *QUICK]) == 0
+    text = capsys.readouterr().out
+    header, row = (line.split() for line in text.splitlines() if line.startswith(("metric  ", "tied  ")))
+    assert (row[-1], header[-1]) == ("0.250", "ties")
+    assert "0.750" in row
+    # No threshold above 0 makes anything better, so that there is one accuracy.
+    assert "calibrated" not in header
 
 
 def test_scores_that_are_about_no_judged_caption_are_counted(
@@ -221,7 +320,7 @@ def test_scores_that_are_about_no_judged_caption_are_counted(
     known = [[f"{item}.MP4", "A", item % 7] for item in range(1, 11)]
     ours = save(tmp_path / "ours.csv", "video_id system score", [*known, ["3", "S9", 1], ["999", "A", 2]])
     (found,) = run(campaign.scores, "--scores", ours)["sets"]
-    assert found["metrics"]["ours"]["unscored"] == 3 * ITEMS - 10
+    assert found["captions"] == 10
     assert "ours: scores about no judged caption, left out: 2 (first '999' by 'A')." in found["notes"]
     # Each score is about a caption of one of the sets.
     half = save(tmp_path / "half.csv", "video_id system score", [[item, "A", item % 5] for item in range(1, 9)])

@@ -14,10 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.films import write_film
 from vttdata.cli.main import main
 from vttdata.dataset.questions import StoredQuestion
 from vttdata.evaluate.answers import Answer
 from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.evaluation import describe_gains
+from vttdata.evaluate.report import Estimate, MetricScores
 from vttdata.evaluate.tasks.questions import QuestionItems, score_answers
 
 NUMBER = 24
@@ -111,7 +114,9 @@ def test_figures_are_those_counted_by_hand(dataset: Path, tmp_path: Path, capsys
     assert by_place == pytest.approx({"A": 7 / 8, "B": 0.0, "C": 0.0})
     assert report["groups"]["type"]["what"]["accuracy"]["items"] == 12
     lines = [json.loads(line) for line in (out / "items.jsonl").read_text().splitlines()]
-    assert any((line["item"], line["metric"], line["value"]) == ("m3", "accuracy", 1.0) for line in lines)
+    first = {line["item"]: line for line in lines if line["metric"] == "accuracy"}
+    assert (first["m3"]["value"], first["m3"]["predicted"]) == (1.0, ["answered: A (x3)"])
+    assert (first["m0"]["predicted"], first["b0"]["predicted"]) == (["answered: hard to say"], ["answered: Yes!"])
 
 
 @pytest.mark.not_on("win32")
@@ -136,6 +141,58 @@ def test_runs_with_permuted_options_agree_where_they_name_the_same(
     assert (scores["agreement"], scores["circular-accuracy"]) == pytest.approx((23 / 24, 7 / 24))
     assert main(["evaluate", str(dataset), str(files[0]), *options[:3], str(files[0])]) == 2
     assert "plain.jsonl:1: there are no 'options'" in capsys.readouterr().err
+
+
+@pytest.mark.not_on("win32")
+def test_page_shows_what_was_answered_and_a_frame_of_the_video(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rows name their questions by video and text, under other names.
+    rows = [{"clip": f"v{n}", "q": f"what is it {n}", "prediction": "B"} for n in range(NUMBER)]
+    answers, page = write(tmp_path / "a.jsonl", rows), tmp_path / "page.html"
+    command = ["--config", "questions/multiple_choice", "--columns", "video_id=clip", "--columns", "question=q"]
+    (tmp_path / "films").mkdir()
+    for n in range(NUMBER):
+        write_film(tmp_path / "films" / f"v{n}.mp4", 1, 1)
+    evaluate(dataset, answers, capsys, *command, "--page", str(page), "--videos", str(tmp_path / "films"))
+    best, worst = page.read_text(encoding="utf-8").partition('id="worst"')[::2]
+    assert best.count("answered: B (y") == worst.count("answered: B (y") == 8
+    assert worst.count("data:image/webp") == 8
+
+
+@pytest.mark.not_on("win32")
+def test_answers_by_another_id_are_told_both_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"nr": n, "video": f"v{n % 3}", "question": f"is it {n}", "options": ["x", "y"], "answer": "A"}
+        for n in range(9)
+    ]
+    table = write(tmp_path / "q.jsonl", rows)
+    given = [{"nr": n, "clip": f"v{n % 3}", "q": f"is it {n}", "prediction": "A"} for n in range(9)]
+    answers = write(tmp_path / "a.jsonl", given)
+    for name, columns in (("plain", ()), ("numbered", ("--columns", "question_id=nr"))):
+        build = ["build", "questions", "--quiet", "--workers", "1", "--out", str(tmp_path / name)]
+        assert main([*build, "--set", f"annotations={table}", *columns]) == 0
+    capsys.readouterr()
+    by_number = ["--columns", "question_id=nr"]
+    assert main(["evaluate", str(tmp_path / "plain"), str(answers), *by_number]) == 2
+    error = capsys.readouterr().err
+    assert (
+        "(--columns video_id=COLUMN --columns question=COLUMN), and a build with --columns question_id=COLUMN" in error
+    )
+    by_text = ["--columns", "video_id=clip", "--columns", "question=q"]
+    for name, columns in (("plain", by_text), ("numbered", by_number)):
+        assert evaluate(tmp_path / name, answers, capsys, *columns)["scores"]["accuracy"]["all"]["score"] == 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(-0.0133, 0.0223, "-0.0133 to 0.0223, holds 0"), (-0.2, -0.1, "-0.2000 to -0.1000, is below 0")],
+)
+def test_gain_that_is_not_above_0_is_told(low: float, high: float, words: str) -> None:
+    gain = MetricScores(Estimate(0.0042, low, high, 99))
+    (sentence,) = describe_gains({"accuracy": MetricScores(Estimate(0.0, 0.0, 0.0, 99)), "gain-over-blind": gain})
+    assert sentence == f"gain-over-blind is 0.0042, and its interval, {words}: no sign that the system uses the videos."
+    assert describe_gains({"gain-over-blind": MetricScores(Estimate(0.2, 0.1, 0.3, 99))}) == []
 
 
 @pytest.mark.not_on("win32")

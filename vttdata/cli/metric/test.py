@@ -14,6 +14,7 @@ from vttdata.cli.options import (
     POSITIVE,
     Command,
     argument,
+    columns_option,
     json_option,
     judgment_options,
     metric_inputs_options,
@@ -70,6 +71,7 @@ def parse_scale(context: click.Context, parameter: click.Parameter, value: str |
     show_default="bleu, rouge-l, cider-d and chrf without --scores",
 )
 @scores_option
+@columns_option("tables of judgments, scores, candidates and references")
 @out_option("Write metrics.json, metrics.md and metrics.svg into this folder.", required=False)
 @json_option
 @seed_option("Seed of the draws of videos.")

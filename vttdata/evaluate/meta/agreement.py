@@ -57,14 +57,12 @@ class PeopleAgreement:
 
     Fields:
         human: ``raw`` or ``z`` -> levels.
-        unscored: number of judged captions without a score, which do not count.
         constant: whether the metric gives all captions the same score.
         epsilon: ``raw`` or ``z`` -> difference up to which scores tie in ``accuracy_calibrated``.
         ties: ``raw`` or ``z`` -> pairs of captions of the same video: all, tied by people, tied by the metric.
     """
 
     human: Mapping[str, Levels]
-    unscored: int = 0
     constant: bool = False
     epsilon: Mapping[str, float] = field(default_factory=dict)
     ties: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
@@ -129,7 +127,7 @@ def measure_agreement(
             assert kept is not None
             levels[human], epsilon[human], ties[human] = kept
         constant = len(values) > 0 and bool((values == values[0]).all())
-        agreements[name] = PeopleAgreement(levels, int(table.judged.sum()) - len(values), constant, epsilon, ties)
+        agreements[name] = PeopleAgreement(levels, constant, epsilon, ties)
     return agreements
 
 

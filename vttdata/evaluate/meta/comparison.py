@@ -20,19 +20,20 @@ from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.evaluation import load_metrics, name_local_videos
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.meta.agreement import METRIC_DRAWS, Draws, measure_agreement, system_means
 from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
 from vttdata.evaluate.meta.drift import measure_quality_drift
 from vttdata.evaluate.meta.inputs import read_inputs
-from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.meta.judgments import COLUMNS, JudgmentTable
 from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
 from vttdata.evaluate.meta.scoring import ScoreFile, ScoreKey, look_up_scores, read_scores, score_table
 from vttdata.evaluate.meta.stress import StressResult, StressSet, stress
 from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
 from vttdata.evaluate.metrics import DEFAULT_METRICS
+from vttdata.files.results import format_cell
 from vttdata.load.local_builds import builds_folder
 from vttdata.statistics.agreement import Level as RatingLevel
 from vttdata.statistics.agreement import krippendorff_alpha
@@ -67,6 +68,7 @@ class ComparisonSettings:
         inputs: models, videos and features of the metrics that use them.
         seed: of the draws of videos.
         draws: number of draws.
+        columns: name of a column -> what it is called in tables of judgments, scores, candidates and references.
         cache: folder for scores and results by content; by default ``.metrics`` in ``VTTDATA_HOME``.
         progress: makes what counts as many steps as it is told; None to count nothing.
     """
@@ -81,6 +83,7 @@ class ComparisonSettings:
     inputs: MetricInputs = field(default_factory=MetricInputs)
     seed: int = 0
     draws: int = METRIC_DRAWS
+    columns: Mapping[str, str] = field(default_factory=dict)
     cache: Path | None = None
     progress: Callable[[int], AbstractContextManager[Steps]] | None = None
 
@@ -119,9 +122,14 @@ def evaluate_metrics(
         raise VttdataError(
             f"The seed must not be negative, and there must be a draw, not {settings.seed} and {settings.draws}."
         )
+    for name in settings.columns:
+        if name not in COLUMNS:
+            raise VttdataError(
+                f"--columns {name}=...: there is no such column; choose from {list_choices(name, COLUMNS)}."
+            )
     sources = [judgments] if isinstance(judgments, (str, os.PathLike)) else list(judgments)
     report = MetricReport(seed=settings.seed, draws=settings.draws)
-    files = {Path(file).stem: read_scores(Path(file)) for file in scores}
+    files = {Path(file).stem: read_scores(Path(file), settings.columns) for file in scores}
     if len(files) < len(scores):
         raise VttdataError("Two files of scores have the same name, which names their metrics.")
     read = read_inputs(
@@ -130,6 +138,7 @@ def evaluate_metrics(
         references=os.fspath(references) if references is not None else None,
         offset=settings.offset,
         split=settings.split,
+        columns=settings.columns,
     )
     compared = load_compared(metrics, files, read.datasets, settings, report.unavailable)
     report.signatures.update({metric.name: metric.signature() for metric in compared.families})
@@ -219,6 +228,7 @@ def _compare_judgments(
         by_file[name], used = look_up_scores(name, file, chosen)
         unused[name] -= used
     columns |= {name: values for name, values in by_file.items() if np.isfinite(values.items[chosen.judged]).any()}
+    chosen = _keep_common(chosen, columns)
     report = compare_set(chosen, columns, seed=settings.seed, draws=settings.draws, cache=compared.cache)
     advance()
     if note is not None:
@@ -229,6 +239,29 @@ def _compare_judgments(
     if settings.curve:
         report.references.update(reference_curve(chosen, compared.families, list(report.metrics)))
     return report
+
+
+def _keep_common(table: JudgmentTable, columns: Columns) -> JudgmentTable:
+    """Return the table in which only captions count that all metrics have scored; a note says so.
+
+    Raises:
+        VttdataError: if there are none.
+    """
+    scored = {name: table.judged & np.isfinite(scores.items) for name, scores in columns.items()}
+    lacking = {name: number for name, rows in scored.items() if (number := int((table.judged & ~rows).sum()))}
+    if not lacking:
+        return table
+    rows = np.logical_and.reduce([*scored.values()])
+    judged, common = int(table.judged.sum()), int(rows.sum())
+    if not common:
+        raise VttdataError(
+            f"{table.name}: no judged caption has scores of all of {', '.join(scored)}, so that they cannot be "
+            "compared; compare metrics of other captions in runs of their own."
+        )
+    what = ", ".join(f"{name} has no score of {number:,}" for name, number in lacking.items())
+    compared = "all metrics are compared on" if len(columns) > 1 else "it is tested on"
+    note = f"{what} of {judged:,} judged captions: {compared} the other {common:,}."
+    return dataclasses.replace(table.judged_in(rows), notes=(*table.notes, note))
 
 
 def _check_files(unused: Mapping[str, Set[ScoreKey]], report: MetricReport, tables: Sequence[JudgmentTable]) -> None:
@@ -303,12 +336,14 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
         report.notes.append("Williams' test by system needs at least 4 systems.")
     for name, agreement in measure_agreement(table, columns, drawn, cache).items():
         report.metrics[name] = agreement
-        if agreement.unscored:
-            report.notes.append(
-                f"{name} has no score of {agreement.unscored:,} of {report.captions:,} judged captions."
-            )
         if agreement.constant:
             report.notes.append(f"{name} gives every caption the same score, so that nothing is correlated with it.")
+        headline = report.headline_of(name)
+        if headline is not None and headline.high < 0:
+            report.notes.append(
+                f"{name} is the higher the worse people find a caption ({report.headline_name}: "
+                f"{format_cell(headline)}); where lower is better, as of a distance or an error, negate its scores."
+            )
     report.offsets.update(correlate_at_offsets(table, {name: scores.items for name, scores in columns.items()}, people))
     report.williams.update(compare_correlations(table, columns, people, drawn.weights))
     return report

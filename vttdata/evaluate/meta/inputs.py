@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ def read_inputs(
     references: str | None = None,
     offset: int = 0,
     split: str | None = None,
+    columns: Mapping[str, str] = {},
 ) -> Inputs:
     """Read sets of judgments, and make pairs of the captions of datasets that have no judgments.
 
@@ -50,12 +51,13 @@ def read_inputs(
         references: dataset or table of human captions, for tables of judgments without references.
         offset: see `read_judgment_table`.
         split: of datasets without judgments.
+        columns: name -> what the column is called in one of the tables.
 
     Raises:
         VttdataError: if one cannot be read, is none of these, or an option fits none of them.
     """
-    texts = read_candidates(candidates) if candidates is not None else None
-    human = read_references(references) if references is not None else None
+    texts = read_candidates(candidates, columns) if candidates is not None else None
+    human = read_references(references, columns) if references is not None else None
     inputs = Inputs([], [], [])
     tables = 0
     for source in sources:
@@ -65,7 +67,7 @@ def read_inputs(
         if path.name in (EXPERT, CROWD) or (path.is_dir() and any((path / name).is_file() for name in (EXPERT, CROWD))):
             inputs.judgments.extend(read_flickr8k(path))
         elif path.is_file() or path.suffix.lower() in READ_SUFFIXES:
-            inputs.judgments.append(read_judgment_table(path, texts, human, offset))
+            inputs.judgments.append(read_judgment_table(path, texts, human, offset, columns))
             tables += 1
         else:
             folder = find_dataset(source)
@@ -80,7 +82,7 @@ def read_inputs(
     return inputs
 
 
-def read_candidates(file: Path) -> dict[tuple[str, str], str]:
+def read_candidates(file: Path, columns: Mapping[str, str] = {}) -> dict[tuple[str, str], str]:
     """Read the captions of systems: a table with ``video_id``, ``caption`` and, if known, ``system``.
 
     The manifest of `vttdata people export` is such a table; its controls are left out.
@@ -93,7 +95,8 @@ def read_candidates(file: Path) -> dict[tuple[str, str], str]:
     """
     ids, texts = ("video_id", "item", "image_id"), ("caption", "candidate")
     candidates: dict[tuple[str, str], str] = {}
-    for line, row in read_table(file, Columns((*ids, *texts, "system", "kind"), [ids, texts])):
+    known = Columns((*ids, *texts, "system", "kind"), [ids, texts], mapping=columns, any_table=True)
+    for line, row in read_table(file, known):
         if row.get("kind") not in (None, "system", "human"):
             continue
         video_id = unescape_formula(required_text(file, line, row, next(name for name in ids if name in row)))
@@ -106,7 +109,7 @@ def read_candidates(file: Path) -> dict[tuple[str, str], str]:
     return candidates
 
 
-def read_references(source: str) -> dict[str, list[str]]:
+def read_references(source: str, columns: Mapping[str, str] = {}) -> dict[str, list[str]]:
     """Read human captions of a dataset, all splits, or of a table with ``video_id`` and ``caption``.
 
     Returns:
@@ -117,7 +120,7 @@ def read_references(source: str) -> dict[str, list[str]]:
     """
     references: dict[str, list[str]] = {}
     if Path(source).is_file():
-        for raw in read_caption_table(Path(source), None, INPUT_COLUMNS):
+        for raw in read_caption_table(Path(source), columns, INPUT_COLUMNS, any_table=True):
             if raw.author in (None, "human") and raw.caption:
                 references.setdefault(raw.video_id or raw.source or "", []).append(raw.caption)
     else:

@@ -35,6 +35,8 @@ _CANDIDATE = ("candidate", "caption")
 _SCORE = ("raw", "score", "human_score")
 _ANNOTATOR = ("annotator", "worker")
 _OTHERS = ("system", "z", "assessments", "references", "reference", "human")
+COLUMNS = (*_ITEM, *_CANDIDATE, *_SCORE, *_ANNOTATOR, *_OTHERS)
+"""Columns of tables of judgments, among which are those of tables of scores, candidates and references."""
 # An annotator's scores need this many to have a standard deviation.
 _LEAST_SCORES = 2
 
@@ -121,6 +123,12 @@ class JudgmentTable:
         ratings = None if self.ratings is None else self.ratings[rows]
         _, sources = np.unique(self.sources[rows], return_inverse=True)
         return dataclasses.replace(self, **lists, **arrays, ratings=ratings, sources=sources.astype(np.int64))
+
+    def judged_in(self, rows: Flags) -> JudgmentTable:
+        """Return the table in which only the judgments of some rows count; the captions of all rows stay."""
+        raw, z = (np.where(rows, values, math.nan) for values in (self.raw, self.z))
+        ratings = None if self.ratings is None else np.where(rows[:, np.newaxis], self.ratings, math.nan)
+        return dataclasses.replace(self, raw=raw, z=z, ratings=ratings, assessments=np.where(rows, self.assessments, 0))
 
     def without(self, systems: Iterable[str], *, people: bool = True) -> JudgmentTable:
         """Return the table without some systems, and unless `people` is False without captions by people.
@@ -323,6 +331,7 @@ def read_judgment_table(
     candidates: Candidates | None = None,
     references: Mapping[str, Sequence[str]] | None = None,
     offset: int = 0,
+    columns: Mapping[str, str] = {},
 ) -> JudgmentTable:
     """Read a table with a row for each judged caption, or for each caption and annotator.
 
@@ -337,15 +346,15 @@ def read_judgment_table(
         references: human captions by item, where the table has none.
         offset: added to the number of each judged item, where ids do not lead to the right candidates: to ids that are
             whole numbers, or to the item's place among the candidates.
+        columns: name -> what the column is called in one of several tables.
 
     Raises:
         VttdataError: if it cannot be read, a score is not a finite number, a caption is duplicated, or an item has no
             references.
     """
-    names = (*_ITEM, *_CANDIDATE, *_SCORE, *_ANNOTATOR, *_OTHERS)
-    columns = Columns(names, [_ITEM, _SCORE], (*_SCORE, "z", "assessments"))
+    known = Columns(COLUMNS, [_ITEM, _SCORE], (*_SCORE, "z", "assessments"), columns, any_table=True)
     captions: dict[tuple[str, str, str], _Judged] = {}
-    for line, row in read_table(file, columns):
+    for line, row in read_table(file, known):
         _add_row(captions, f"{file}:{line}", row)
     if not captions:
         raise VttdataError(f"{file}: contains no judgments.")

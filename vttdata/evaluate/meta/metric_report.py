@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.report import Estimate, plain_values, replace_report, report_folder
-from vttdata.files.results import Result, ResultTable, Section, format_cell
+from vttdata.files.results import Result, ResultTable, Section, format_cell, format_p
 from vttdata.json_types import JsonObject
 
 REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
@@ -203,9 +204,10 @@ class MetricReport(Result):
             found = {name: value for name in report.metrics if (value := report.headline_of(name)) is not None}
             best = sorted(found, key=lambda name: -found[name].score)
             tests = report.williams.get("caption", {}) if report.headline[1:] == ("caption", "pearson") else {}
-            p = tests.get(best[0], {}).get(best[1]) if len(best) > 1 else None
-            test = f"; {best[0]} above {best[1]}: p = {format_cell(p)}, one-sided" if p is not None else ""
-            lines.append(f"{report.name}, {report.headline_name}: {_list_scores(found, best)}{test}")
+            p = tests.get(best[0], {}).get(best[1], math.nan) if len(best) > 1 else math.nan
+            test = "" if math.isnan(p) else f"; {best[0]} above {best[1]}: {format_p(p)}, one-sided"
+            number = f" (n = {found[best[0]].items:,})" if best else ""
+            lines.append(f"{report.name}, {report.headline_name}{number}: {_list_scores(found, best)}{test}")
         for stress in self.stress:
             for test in dict.fromkeys(test for results in stress.metrics.values() for test, _ in results):
                 shares = {name: results[test, None].above for name, results in stress.metrics.items()}
@@ -270,10 +272,12 @@ def set_sections(report: SetReport) -> Iterator[Section]:
 
 def agreement_section(report: SetReport, human: str) -> Section:
     """Return the section on a metric's agreement with one score by people."""
+    is_calibrated = any(agreement.epsilon[human] > 0 for agreement in report.metrics.values())
     present = [
         (heading, level, name)
         for heading, level, name in _COLUMNS
         if any(name in agreement.human.get(human, {}).get(level, {}) for agreement in report.metrics.values())
+        and (is_calibrated or name != "accuracy_calibrated")
     ]
     headline = report.headline[1:]
     rows: list[list[object]] = []
@@ -284,15 +288,16 @@ def agreement_section(report: SetReport, human: str) -> Section:
             estimate = levels.get(column[1], {}).get(column[2])
             has_interval = column[1:] in (headline, ("system", "pearson"))
             cells.append(estimate if has_interval or estimate is None else estimate.score)
-        rows.append([name, *cells])
-    table = ResultTable(["metric", *(heading for heading, _, _ in present)], rows)
-    pairs = next((agreement.ties[human] for agreement in report.metrics.values()), (0, 0, 0))
+        pairs, human_ties, metric_ties = agreement.ties[human]
+        rows.append([name, *cells, *([metric_ties / pairs] if pairs else [])])
+    table = ResultTable(["metric", *(heading for heading, _, _ in present), *(["ties"] if pairs else [])], rows)
     sentences = []
-    if pairs[0]:
+    if pairs:
+        calibrated = " (calibrated: scores tie up to the difference that is best here)" if is_calibrated else ""
         sentences.append(
-            f"Pairs of captions of the same video: {pairs[0]:,}, of which people tie {pairs[1]:,}. Accuracy is the "
-            "share that both order in the same way or both tie (calibrated: scores tie up to the difference that is "
-            "best here)."
+            f"Pairs of captions of the same video: {pairs:,}, of which people tie {human_ties:,}, and each metric the "
+            "share in the last column. Accuracy is the share that both order in the same way or both tie, so that a "
+            f"pair that only one of them ties counts as wrong{calibrated}."
         )
     return Section(f"Agreement with {human} scores", sentences, table=table, depth=1)
 

@@ -162,15 +162,18 @@ def score_table(metric: CaptioningMetric, table: JudgmentTable) -> dict[str, Col
     return score_captions(metric, [text or "" for text in table.candidates], table.references, table.video_ids)
 
 
-def read_scores(file: Path) -> dict[ScoreKey, float]:
+def read_scores(file: Path, columns: Mapping[str, str] = {}) -> dict[ScoreKey, float]:
     """Read a metric's scores: a table with ``video_id``, ``score``, and ``system`` or ``candidate`` or both.
+
+    `columns` are names -> what they are called in one of several tables.
 
     Raises:
         VttdataError: if it cannot be read, a score is empty or not a finite number, or a caption is duplicated.
     """
     ids, texts = ("video_id", "item", "image_id"), ("candidate", "caption")
     scores: dict[ScoreKey, float] = {}
-    for line, row in read_table(file, Columns((*ids, "system", *texts, "score"), [ids, ("score",)], ("score",))):
+    names = (*ids, "system", *texts, "score")
+    for line, row in read_table(file, Columns(names, [ids, ("score",)], ("score",), columns, any_table=True)):
         cells = [
             next((row[name] for name in names if row.get(name) is not None), "") for names in (("system",), ids, texts)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metrics import DEFAULT_METRICS
 from vttdata.evaluate.predictions import (
     Matched,
-    NamedColumns,
     describe_caption_column,
     match_predictions,
     read_captions,
@@ -84,7 +83,8 @@ class CaptioningTask(ExportedTask[ClipItems]):
         for metric in scoring.metrics:
             findings += metric.describe(items.references) if metric.name not in failed else []
         settings = {"strip": "yes"} if scoring.strip else {}
-        return Scored(columns, predictions.counts, findings, texts, failed, settings)
+        shown = [[text] if text else [] for text in texts]
+        return Scored(columns, predictions.counts, findings, texts, failed, settings, texts=shown)
 
     def score_human_ceiling(self, scored: Scored, scoring: Scoring[ClipItems]) -> dict[tuple[str, str], ScoreColumn]:
         """Score human captions against the other captions of their clips, and the system against as many references.
@@ -107,10 +107,6 @@ class CaptioningTask(ExportedTask[ClipItems]):
                 scores.setdefault((who, name), []).append(column)
         every = np.arange(len(items.ids))
         return {key: ScoreColumn(ColumnScores.average(columns), every) for key, columns in scores.items()}
-
-    def predicted_texts(self, path: Path, items: ClipItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return the id and the caption of each prediction."""
-        return read_captions(path, columns)
 
     def exported_items(self, about: JsonObject, documents: Sequence[JsonObject]) -> ClipItems:
         """Return exported clips as items."""

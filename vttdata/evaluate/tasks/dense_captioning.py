@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, describe_items, read_clips
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metric import CaptioningMetric, load_metric
-from vttdata.evaluate.predictions import USUAL, Matched, MatchRule, NamedColumns, match_predictions, read_strict_json
+from vttdata.evaluate.predictions import USUAL, Matched, NamedColumns, match_predictions, read_strict_json
 from vttdata.evaluate.segments import (
     TIOUS,
     Paragraph,
@@ -210,7 +210,8 @@ class DenseCaptioningTask(EvaluationTask[DenseItems]):
         findings += describe_units(spans, [each[:2] for each in chain(*chain(*items.paragraphs))])
         versions = {} if failed else {"meteor": "1.5"}
         settings = {"tok": scoring.tokenizer, "tiou": "0.3,0.5,0.7,0.9", **versions, "v": "1"}
-        return Scored(columns, predictions.counts, findings, counted, failed, settings)
+        shown = [items.draw(place, segments) for place, segments in enumerate(given)]
+        return Scored(columns, predictions.counts, findings, counted, failed, settings, texts=shown)
 
     def score_human_ceiling(self, scored: Scored, scoring: Scoring[DenseItems]) -> dict[tuple[str, str], ScoreColumn]:
         """Score each annotator against the others of the video, and the system against as many.
@@ -236,13 +237,6 @@ class DenseCaptioningTask(EvaluationTask[DenseItems]):
                     scores.setdefault((who, name), []).append(column)
         rows = np.array(several)
         return {key: ScoreColumn(ColumnScores.average(columns), rows) for key, columns in scores.items()}
-
-    def predicted_texts(self, path: Path, items: DenseItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:
-        """Return a line of the timeline of its video for each segment."""
-        places = {name: index for index, name in enumerate(items.ids)}
-        matched = match_predictions(str(path), read_segments(path, columns), items.ids, MatchRule("worst", "ignore"))
-        for name, segments in zip(items.ids, matched.values, strict=True):
-            yield from ((name, line) for line in items.draw(places[name], segments or []))
 
 
 def read_segments(path: Path, columns: NamedColumns = USUAL) -> Iterator[tuple[str, list[Segment]]]:

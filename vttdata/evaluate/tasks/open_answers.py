@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -85,11 +85,9 @@ class OpenAnswersTask(EvaluationTask[QuestionItems]):
             verdicts = np.array([given[index][1] for index in judged.tolist()], dtype=np.float64)
             scored["judged"] = ScoreColumn(ColumnScores.from_means(verdicts), judged)
             settings["judged"] = f"{len(judged)}"
-        return Scored(scored, predictions.counts, predictions.notes, settings=settings)
-
-    def predicted_texts(self, path: Path, items: QuestionItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return the answers."""
-        return ((name, text) for name, (text, _) in read_open_answers(path, columns)[0])
+        return Scored(
+            scored, predictions.counts, predictions.notes, settings=settings, texts=[[text] for text, _ in given]
+        )
 
 
 def read_open_answers(path: Path, columns: NamedColumns) -> tuple[list[tuple[str, tuple[str, float | None]]], str]:

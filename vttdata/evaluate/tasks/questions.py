@@ -25,7 +25,6 @@ from vttdata.evaluate.answers import (
     load_rules,
     read_answers,
     read_free_text,
-    texts_of,
 )
 from vttdata.evaluate.columns import ScoreColumn, describe_guessing, is_worse_than_guessing
 from vttdata.evaluate.items import (
@@ -35,7 +34,7 @@ from vttdata.evaluate.items import (
     read_item_protocol,
     select_listed,
 )
-from vttdata.evaluate.predictions import Matched, NamedColumns, match_predictions
+from vttdata.evaluate.predictions import Matched, match_predictions
 from vttdata.evaluate.preferences import describe_preferences
 from vttdata.evaluate.task import ExportedTask, ObservedTask, Scored, Scoring, TextChoice
 from vttdata.export.reader import DatasetReader
@@ -50,6 +49,10 @@ _SHOWN, _SHOWN_CHARACTERS = 3, 60
 
 
 TABLE = "questions"
+_NAMING = (
+    "the video and the text of a question name it too (--columns video_id=COLUMN --columns question=COLUMN), and a "
+    "build with --columns question_id=COLUMN gives questions the ids of that column"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -132,22 +135,27 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
         items = scoring.items
         answers, notes = read_answers(path, items.questions, scoring.rules, columns=scoring.columns)
         matched = match_predictions(
-            str(path), answers, items.ids, scoring.rule, other_split=items.other_split, noun="answer"
+            *(str(path), answers, items.ids, scoring.rule),
+            other_split=items.other_split,
+            noun="answer",
+            hint=_NAMING,
         )
         return matched._replace(notes=notes)
 
     def score(self, predictions: Matched, scoring: Scoring[QuestionItems]) -> Scored:
         """Score answers; see `score_answers`."""
         items, answers = scoring.items, predictions.values
-        columns, findings = score_answers(answers, items)
+        permuted = score_permuted(answers, scoring) if scoring.permuted else {}
+        agreement = float(permuted["agreement"].scores.items.mean()) if permuted else None
+        columns, findings = score_answers(answers, items, agreement)
+        columns |= permuted
         findings = [*predictions.notes, *findings]
         settings = {"rules": scoring.rules}
         rated = sum(answer is not None and answer.rating is not None for answer in answers)
         if rated:
             settings["rated"] = str(rated)
             findings.append(f"Answers whose right is what a judge rated: {rated:,} of {len(answers):,}.")
-        if scoring.permuted:
-            columns |= score_permuted(answers, scoring)
+        if permuted:
             settings["permuted"] = str(len(scoring.permuted))
         if scoring.errata:
             listed = [name for name in items.ids if name in scoring.errata]
@@ -175,16 +183,21 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
             )
         given = sum(answer is not None for answer in answers)
         counts = {"understood": given - len(unread), "not_understood": len(unread)}
-        return Scored(columns, predictions.counts, findings, settings=settings, answers=counts, not_understood=unread)
+        return Scored(
+            *(columns, predictions.counts, findings),
+            settings=settings,
+            answers=counts,
+            not_understood=unread,
+            texts=[
+                [] if answer is None else [answer.show(asked)]
+                for answer, asked in zip(answers, items.questions, strict=True)
+            ],
+        )
 
     def from_baseline(self, name: str, scoring: Scoring[QuestionItems]) -> Scored:
         """Score the answers of a baseline, which are indices of options."""
         answers = [Answer(frozenset({index})) for index in scoring.predict(name)]
         return self.score(Matched(answers, scoring.complete), scoring)
-
-    def predicted_texts(self, path: Path, items: QuestionItems, columns: NamedColumns) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """Return the answers to questions that rows name by their id."""
-        return texts_of(path, columns)
 
     def guessing(self, items: QuestionItems, metric: str) -> Sequence[float]:  # noqa: ARG002
         """Return the share of one option of each question."""
@@ -233,8 +246,12 @@ class QuestionsTask(ObservedTask[QuestionItems], ExportedTask[QuestionItems]):
         return [read_free_text(row[FREE_TEXT], asked, read) for row, asked in zip(logged, items.questions, strict=True)]
 
 
-def score_answers(answers: Sequence[Answer | None], items: QuestionItems) -> tuple[dict[str, ScoreColumn], list[str]]:
+def score_answers(
+    answers: Sequence[Answer | None], items: QuestionItems, agreement: float | None = None
+) -> tuple[dict[str, ScoreColumn], list[str]]:
     """Return the columns of answers to questions, n, and findings; None is a missing answer, which is wrong.
+
+    `agreement` is that of `score_permuted`, None without other orders of the options.
 
     Returns:
         ``accuracy``; ``accuracy-understood`` on the answers that a rule understood, where not all are;
@@ -280,7 +297,7 @@ def score_answers(answers: Sequence[Answer | None], items: QuestionItems) -> tup
             "Questions with a further option of the text of the right one, which counts as right too: "
             f"{len(doubled):,}, such as {doubled[0][:80]}."
         )
-    findings = [*describe_preferences(right, answers, questions, items.sources), *findings]
+    findings = [*describe_preferences(right, answers, questions, items.sources, agreement), *findings]
     columns |= _score_yes_no(right, answers, items)
     columns |= _score_groups(right, blind, items)
     return columns, findings
