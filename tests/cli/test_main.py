@@ -175,6 +175,7 @@ print(*(name for name in {heavy} if name in sys.modules))
     assert done.stdout.splitlines()[-2:] == ["plain,--selection", ""]
 
 
+@pytest.mark.not_on("win32")
 def test_build_without_a_terminal_imports_neither_pandas_nor_rich(tmp_path: Path) -> None:
     (tmp_path / "videos").mkdir()
     film(tmp_path / "videos" / "a.mp4", seconds=3)

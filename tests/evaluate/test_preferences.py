@@ -51,6 +51,7 @@ def test_place_with_the_largest_difference_is_named_and_kinds_are_apart() -> Non
     assert find_preferences(right[:36], dict(list(places.items())[:36]), np.arange(36)) == ([], 0)
 
 
+@pytest.mark.not_on("win32")
 def test_preference_is_a_note_of_an_evaluation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         {"question_id": f"b{n}", "video": f"v{n}", "question": f"is it {n}", "answer": ("yes", "no")[n % 2]}

@@ -77,6 +77,7 @@ def test_verdicts_of_a_judge_are_scored_beside_and_say_who_gave_them(
     assert "the score of 'q1' is 4, not from 0 to 1" in capsys.readouterr().err
 
 
+@pytest.mark.not_on("win32")
 def test_questions_without_options_are_not_taken_for_multiple_choice(
     dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
