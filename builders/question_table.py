@@ -22,14 +22,14 @@ from vttdata.files.reading import file_sha256
 from vttdata.files.tables import parse_seconds
 from vttdata.pipeline.build_folder import Build
 from vttdata.recipe.load import Paths
-from vttdata.text.questions import TableQuestion, group_derived_videos, read_question_table
+from vttdata.text.questions import TableQuestion, group_derived_videos, no_questions, read_question_table
 
 
 class Recipe(OfficialRecipe):
     """Recipe for a table of questions.
 
     Fields:
-        columns: name of a column -> what it is called in the table, such as ``{video_id: clip}``.
+        columns: name of a column -> what it is called in the table, such as ``{video_id: clip, option_0: opt_a}``.
     """
 
     paths: ClassVar[Paths] = {**OfficialRecipe.paths, "annotations": "file"}
@@ -61,7 +61,7 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
         raise VttdataError(f"{path}: there is no such table of questions.")
     rows = read_question_table(path, columns)
     if rows is None:
-        raise VttdataError(f"{path}: holds no questions; a table of them has the columns question, options and answer.")
+        raise no_questions(path)
     file = OfficialFile(path)
     records.checksums[file.name] = file_sha256(path)
     takes = group_derived_videos(row.video_id for row in rows if row.video_id is not None)

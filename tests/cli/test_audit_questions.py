@@ -210,7 +210,10 @@ def test_columns_of_questions_and_of_pairs_are_named(tmp_path: Path, capsys: pyt
     assert main(["audit", str(tmp_path / "p.csv"), "--json", *options]) == 0
     assert json.loads(capsys.readouterr().out)["attacks"][0]["pairs"] == 20
     assert main(["audit", str(tmp_path / "p.csv")]) == 2
-    assert "--columns" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "columns question, options (or option_0, option_1, ...," in message
+    assert "and one of foils the columns true and foil; the columns are caption, negative_caption, video_id." in message
+    assert "--columns question=COLUMN" in message
 
 
 @pytest.mark.not_on("win32")

@@ -444,14 +444,20 @@ def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, outp
     from vttdata.compose.input_captions import is_table
     from vttdata.compose.question_audit import attack_questions
     from vttdata.dataset.foils.statistics import read_attacks
+    from vttdata.files.tables import fold_name, read_table
     from vttdata.generate.blind.shortcuts import add_published, attack_section, audit_shortcuts
     from vttdata.load.lookup import find_dataset
     from vttdata.text.lm import load_judges
     from vttdata.text.lm.pretrained import load_encoder
+    from vttdata.text.questions import no_questions
 
     is_of_pairs = not {"true", "foil"}.isdisjoint(columns)
     if is_table(dataset) and not is_of_pairs and (questions := read_questions(Path(dataset), columns)) is not None:
         return _audit_questions(dataset, questions, output)
+    if is_table(dataset) and not is_of_pairs:
+        header = next((row for _, row in read_table(Path(dataset))), {})
+        if header and {"true", "foil"}.isdisjoint(map(fold_name, header)):
+            raise no_questions(Path(dataset), ", and one of foils the columns true and foil")
     judges = load_judges(models.judges, device=models.device)
     encode = load_encoder(models.encoder, device=models.device) if models.encoder else None
     training = {0: _read_texts(models.texts)} if models.texts else None
