@@ -503,16 +503,15 @@ class _AttackedFoils(NamedTuple):
 
 
 def _audit_questions(dataset: str, questions: Sequence[MultipleChoice], output: _Output) -> int:
-    from vttdata.generate.blind.questions import audit_questions, question_section
+    from vttdata.compose.question_audit import AttackedQuestions
 
     if output.pages:
         raise VttdataError(
             f"--page is for datasets and tables of foils, and {dataset} is a table of questions; vttdata build "
             f"questions --set annotations={dataset} makes a dataset of it."
         )
-    answers = audit_questions(questions)
-    found = {"questions": len(questions), "attacks": [answer.as_json() for answer in answers]}
-    print_result(found, [question_section(answers, len(questions))], as_json=output.as_json)
+    attacked = AttackedQuestions.of(questions)
+    print_result(attacked.as_json(), [attacked.section()], as_json=output.as_json)
     return DONE
 
 
