@@ -232,10 +232,23 @@ def test_fixed_rules_are_tried_on_few_questions(tmp_path: Path, capsys: pytest.C
     out = str(tmp_path / "out")
     assert main(["build", "questions", "--quiet", "--workers", "1", "--out", out, "--set", f"annotations={table}"]) == 0
     assert f"multiple\\_choice: {opened}" in (tmp_path / "out" / "dataset" / "README.md").read_text()
+    capsys.readouterr()
     assert main(["audit", out, "--page", str(tmp_path / "a.md"), "--page", str(tmp_path / "a.html")]) == 0
-    assert f"**`multiple_choice`: {opened}**" in (tmp_path / "a.md").read_text()
+    page = (tmp_path / "a.md").read_text()
+    assert f"**`multiple_choice`: {opened}**" in page
+    # Of clips in one split nothing is compared, and there is nothing to read of it.
+    assert re.findall("(?m)^## (.*)", page) == [
+        "Blind attackers on questions, `multiple_choice`",
+        "For a score on questions",
+        "In the annotations",
+    ]
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[0] == "Blind attackers on questions, `multiple_choice`"
+    assert printed.rstrip().endswith("Nothing was compared: all clips are in test.")
+    assert "What splits share" not in printed
     alert = re.search(r'<p class="alert tone-bad"[^>]*>(.*?)</p>', (tmp_path / "a.html").read_text(), re.DOTALL)
     assert alert is not None
+    assert 'tone-good"' not in (tmp_path / "a.html").read_text().partition("</main>")[0].partition("<section")[0]
     assert "Choosing C always is right in 36 of 60" in alert[1]
 
 
@@ -299,6 +312,7 @@ def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.
         in page
     )
     assert "| place | 1.000" in page
+    assert page.index("## Blind attackers on questions") < page.index("## What splits share")
     lines = [line for line in page.splitlines() if line.startswith("**")]
     assert lines[0].startswith("**Without the videos, 1.000 of the 121 `multiple_choice` questions are answered (1.000")
     assert lines[0].endswith("guessing 0.333): open to blind solving.**")

@@ -347,6 +347,7 @@ def _report_clips(clips: AuditedClips, audited: _Audited, output: _Output, remar
     """Print the audit of clips, and write its pages and the protocol of clips that are not shared."""
     from vttdata.compose.audit_page import clean_protocol, clip_sections, format_audit_page
     from vttdata.compose.question_audit import attack_questions
+    from vttdata.files.results import Section
 
     audit = clips.audit()
     whole = None if audited.is_part else audited.folder
@@ -368,7 +369,9 @@ def _report_clips(clips: AuditedClips, audited: _Audited, output: _Output, remar
         title = f"{audited.name} {audited.version or ''}".strip()
         write_whole(output.html, audit_page(audited.folder, title, audit, sections, output.videos))
     found = {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
-    printed = [*audit.sections(), *remarks, *(attacks.section() for attacks in asked.values())]
+    # Of clips in one split nothing is compared, so that questions are all that there is to read.
+    of_splits = [Section("", [audit.verdict])] if asked and len(audit.filled) < 2 else audit.sections()
+    printed = [*(attacks.section() for attacks in asked.values()), *of_splits, *remarks]
     print_result(audit.as_json() | found, printed, as_json=output.as_json)
     return DONE if audit.ok else LEAKS
 
