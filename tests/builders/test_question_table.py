@@ -79,6 +79,15 @@ def test_splits_and_sources_are_columns(tmp_path: Path) -> None:
     ]
 
 
+def test_names_that_are_no_ids_are_made_plain_on_request(tmp_path: Path) -> None:
+    table = write(tmp_path / "q.jsonl", [question(0, video="film 01.mp4"), question(1, video="film_01.mp4")])
+    with pytest.raises(VttdataError, match=r"q\.jsonl:1: 'film 01' is not a usable id .* --set plain_ids=true"):
+        read(table)
+    spaced, plain = (clip.video_id for clip in read(table, plain_ids=True).clips)
+    assert spaced.startswith("film_01-")
+    assert plain == "film_01"
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, fold_name, read_table
-from vttdata.ids import VIDEO_EXTENSIONS
+from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, VIDEO_EXTENSIONS, digest, is_safe_id
 from vttdata.json_types import Row
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 26
@@ -72,6 +72,7 @@ _OPTION_LINE = re.compile(
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.):]?")
 # Of a number with its zeros after the point.
 _MAX_DIGITS = 6
+_UNUSABLE = re.compile(r"[^A-Za-z0-9._-]+")
 _NUMBER = re.compile(r"[0-9]+(?:\.0+)?")
 
 
@@ -125,6 +126,14 @@ def name_video(file: str) -> str:
     path = PurePosixPath(file)
     named = path.with_suffix("") if path.suffix.lower() in VIDEO_EXTENSIONS else path
     return str(named) if path.is_absolute() or ".." in named.parts else "-".join(named.parts)
+
+
+def plain_id(name: str) -> str:
+    """Return an id for a video whose name can be none: with ``_`` for spaces and the like, and a digest behind it."""
+    if is_safe_id(name, MAX_EXTERNAL_ID_LENGTH):
+        return name
+    plain = _UNUSABLE.sub("_", name).replace("..", "_").lstrip(".")
+    return f"{plain[: MAX_EXTERNAL_ID_LENGTH - 9]}-{digest(name)[:8]}"
 
 
 def group_derived_videos(videos: Iterable[str]) -> dict[str, str]:
