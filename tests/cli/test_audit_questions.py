@@ -327,8 +327,8 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [
-        {"video_id": f"v{n}", "question": f"what {n}?", "options": ["<x>", "y", f"z{n}"], "answer": "B"}
-        | {"type": ("colour", "count")[n % 3 == 0]}
+        {"video_id": f"v{n}", "question": f"what {n if n % 3 else 'now'}?", "options": ["<x>", "y", f"z{n}"]}
+        | {"answer": "B", "type": ("colour", "count")[n % 3 == 0]}
         for n in range(120)
     ]
     (tmp_path / "q.json").write_text(json.dumps(rows))
@@ -342,6 +342,9 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert main(audit) == 0
     page = (tmp_path / "page.html").read_text()
     assert page.count("data:image/webp") == 1
+    # One question of each text, though the same is asked of every third video.
+    shown = re.findall(r"what (?:now|\d+)\? \(\w+\)", page)
+    assert len(shown) == len({*shown}) == 12
     assert re.search(r"colour.*?>80<.*count.*?>40<", page, re.DOTALL)
     assert "Questions by the place of their answer" in page
     assert "An ensemble of" in page

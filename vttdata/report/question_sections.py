@@ -18,7 +18,7 @@ from vttdata.media.video_folder import locate_videos
 from vttdata.report.page import PageSection
 from vttdata.report.page_pictures import read_clip_stills, read_video_stills, select_stills
 from vttdata.report.sections import Example, render_examples, render_sections
-from vttdata.text.questions import letters
+from vttdata.text.questions import fold_text, letters
 
 _COLUMNS = ("question_id", "video_id", "kind", "question", "options", "answer", "type")
 # Of a kind.
@@ -90,12 +90,23 @@ def _count_kind(kind: str, rows: Sequence[Row], tried: TriedQuestions | None) ->
     return Section(f"Questions: {kind}", sentences, figures=figures, key=key, badge=badge)
 
 
+def _choose_examples(rows: Sequence[Row]) -> list[Row]:
+    """Return some rows from all over a kind, those of different types and texts before those that repeat one."""
+    step = max(1, len(rows) // _QUESTIONS_SHOWN)
+    texts, types = Counter[tuple[str | None, str]](), Counter[str | None]()
+    ranked = []
+    for place in chain.from_iterable(range(first, len(rows), step) for first in range(step)):
+        text, type_ = (rows[place]["type"], fold_text(rows[place]["question"])), rows[place]["type"]
+        ranked.append((texts[text], types[type_], place))
+        texts[text] += 1
+        types[type_] += 1
+    ranked.sort(key=lambda found: found[:2])
+    return [rows[place] for _, _, place in ranked[:_QUESTIONS_SHOWN]]
+
+
 def _show_examples(folder: Path, by_kind: Mapping[str, Sequence[Row]], videos: Path | None) -> PageSection:
-    """Return questions from all over each kind, with the right option in bold and the middle of the video."""
-    shown = []
-    for rows in by_kind.values():
-        number = min(_QUESTIONS_SHOWN, len(rows))
-        shown += [rows[place * len(rows) // number] for place in range(number)]
+    """Return questions of each kind, with the right option in bold and the middle of the video."""
+    shown = list(chain(*map(_choose_examples, by_kind.values())))
     ids = {row["video_id"] for row in shown}
     stills = read_clip_stills(folder, ids) if videos is None else read_video_stills(locate_videos(videos, ids))
     body = render_examples(
