@@ -351,6 +351,7 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert re.search(r"colour.*?>80<.*count.*?>40<", page, re.DOTALL)
     assert "Questions by the place of their answer" in page
     assert "An ensemble of" in page
+    assert re.search("<h2[^>]*>Blind attackers on questions, <code>multiple_choice</code>", page)
     assert "&lt;x&gt;" in page
     assert "<x>" not in page
     assert "<strong>B. y</strong>" in page
