@@ -51,7 +51,7 @@ class FixedRule(NamedTuple):
 
 def try_fixed_rules(questions: Iterable[tuple[Sequence[str], int]]) -> list[FixedRule]:
     """Return what the rules reach on questions of options and the index of the right one; nothing on open questions."""
-    asked = [question for question in questions if len(question[0]) >= MIN_OPTIONS]
+    asked = [question for question in questions if len(question[0]) >= MIN_OPTIONS and question[1] < len(question[0])]
     if not asked:
         return []
     place, hits = min(Counter(answer for _, answer in asked).items(), key=lambda found: (-found[1], found[0]))
