@@ -7,6 +7,7 @@ options and answers are written.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,29 +23,34 @@ from vttdata.files.reading import file_sha256
 from vttdata.files.tables import parse_seconds
 from vttdata.pipeline.build_folder import Build
 from vttdata.recipe.load import Paths
-from vttdata.text.questions import TableQuestion, group_derived_videos, read_question_table
+from vttdata.text.questions import TableQuestion, group_derived_videos, no_questions, plain_id, read_question_table
 
 
 class Recipe(OfficialRecipe):
     """Recipe for a table of questions.
 
     Fields:
-        columns: name of a column -> what it is called in the table, such as ``{video_id: clip}``.
+        columns: name of a column -> what it is called in the table, such as ``{video_id: clip, option_0: opt_a}``.
+        plain_ids: in names of videos that cannot be ids, ``_`` stands for spaces and the like, and a digest follows.
     """
 
     paths: ClassVar[Paths] = {**OfficialRecipe.paths, "annotations": "file"}
 
     annotations: str = pydantic.Field(description="a table of questions, such as --set annotations=questions.csv")
     columns: dict[str, str] = pydantic.Field(default_factory=dict)
+    plain_ids: bool = False
 
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     path = Path(recipe.annotations)
-    build_official(recipe, run, read(path, language=recipe.language, columns=recipe.columns))
+    official = read(path, language=recipe.language, columns=recipe.columns, plain_ids=recipe.plain_ids)
+    build_official(recipe, run, official)
 
 
-def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = None) -> Annotations:
+def read(
+    path: Path, *, language: str = "en", columns: dict[str, str] | None = None, plain_ids: bool = False
+) -> Annotations:
     """Read a table of questions.
 
     Returns:
@@ -61,18 +67,18 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
         raise VttdataError(f"{path}: there is no such table of questions.")
     rows = read_question_table(path, columns)
     if rows is None:
-        raise VttdataError(f"{path}: holds no questions; a table of them has the columns question, options and answer.")
+        raise no_questions(path)
     file = OfficialFile(path)
     records.checksums[file.name] = file_sha256(path)
+    if plain_ids:
+        _make_plain(rows)
     takes = group_derived_videos(row.video_id for row in rows if row.video_id is not None)
     has_ids = all("question_id" in row.cells for row in rows)
     numbers: Counter[str] = Counter()
     clips: dict[str, tuple[str, str]] = {}
     locations: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
-        video = row.video_id
-        if video is None:
-            raise VttdataError(f"{row.location}: the row names no video; the column is video_id, video or --columns.")
+        video = _checked_video(row)
         split = str(row.cells.get("split") or "test")
         facts = (str(row.cells.get("source_id") or takes[video]), SPLITS.get(split.lower(), split))
         locations[video].append(row.location)
@@ -86,6 +92,25 @@ def read(path: Path, *, language: str = "en", columns: dict[str, str] | None = N
         name = str(row.cells["question_id"]) if has_ids else f"{video}/{numbers[video]}"
         records.ask(file, _question(row, name, facts), location=row.location)
     return records.result()
+
+
+def _make_plain(rows: Iterable[TableQuestion]) -> None:
+    """Make ids of the names of videos that can be none."""
+    for row in rows:
+        if row.video_id is not None and row.video_id != plain_id(row.video_id):
+            row.cells["video_id"] = plain_id(row.video_id)
+
+
+def _checked_video(row: TableQuestion) -> str:
+    video = row.video_id
+    if video is None:
+        raise VttdataError(f"{row.location}: the row names no video; the column is video_id, video or --columns.")
+    if video != plain_id(video):
+        raise VttdataError(
+            f"{row.location}: {video[:80]!a} is not a usable id of a video; with --set plain_ids=true it is "
+            f"{plain_id(video)}, and its file should have that name."
+        )
+    return video
 
 
 def _question(row: TableQuestion, name: str, facts: tuple[str, str]) -> OfficialQuestion:

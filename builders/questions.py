@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +27,6 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.files.reading import file_sha256
 from vttdata.files.tables import JSON_LINES, parse_delimited, parse_seconds
-from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, digest, is_safe_id
 from vttdata.pipeline.build_folder import Build
 from vttdata.settings import Strict
 from vttdata.text.questions import (
@@ -38,6 +36,7 @@ from vttdata.text.questions import (
     find_answer,
     find_answers,
     name_video,
+    plain_id,
     read_options,
     without_instruction,
 )
@@ -47,7 +46,6 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = ".parquet"
 _SUFFIXES = frozenset({".json", _PARQUET, *JSON_LINES, *_DELIMITERS})
 _ANSWERS = ("answer", *ANSWER_COLUMNS)
-_UNUSABLE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,10 +366,7 @@ class FieldReader:
 
     def _video(self, row: FileRow, fields: QuestionFields) -> str:
         named = name_video(row.text("fields.video", str(fields.video)) or "")
-        if not self.layout.plain_ids or is_safe_id(named, MAX_EXTERNAL_ID_LENGTH):
-            return named
-        plain = _UNUSABLE.sub("_", named).replace("..", "_").lstrip(".")
-        return f"{plain[: MAX_EXTERNAL_ID_LENGTH - 9]}-{digest(named)[:8]}"
+        return plain_id(named) if self.layout.plain_ids else named
 
 
 def read_content(file: OfficialFile, records: QuestionCollector) -> tuple[Any, list[str] | None]:

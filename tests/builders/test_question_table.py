@@ -79,6 +79,15 @@ def test_splits_and_sources_are_columns(tmp_path: Path) -> None:
     ]
 
 
+def test_names_that_are_no_ids_are_made_plain_on_request(tmp_path: Path) -> None:
+    table = write(tmp_path / "q.jsonl", [question(0, video="film 01.mp4"), question(1, video="film_01.mp4")])
+    with pytest.raises(VttdataError, match=r"q\.jsonl:1: 'film 01' is not a usable id .* --set plain_ids=true"):
+        read(table)
+    spaced, plain = (clip.video_id for clip in read(table, plain_ids=True).clips)
+    assert spaced.startswith("film_01-")
+    assert plain == "film_01"
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
@@ -87,7 +96,10 @@ def test_splits_and_sources_are_columns(tmp_path: Path) -> None:
         ([question(0), question(0, split="train")], "q.jsonl:2: the video 'v0' has another source or split"),
         ([question(0, start="soon")], "q.jsonl:1: 'start' should be seconds"),
         ([question(0, options=[str(n) for n in range(27)])], "q.jsonl:1: two or more options are expected, at most 26"),
-        ([{"video_id": "v", "caption": "x"}], "q.jsonl: holds no questions"),
+        (
+            [{"video_id": "v", "q": "x"}],
+            "q.jsonl: holds no questions; a table of them has the columns question, options (or option_0,",
+        ),
         ([question(0, answer="D")], "q.jsonl:1: the answer 'D' is no option, of 3"),
         ([question(0, answer="")], "q.jsonl:1: the answer '' is no option, of 3"),
     ],

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from builders.question_table import read
 from vttdata.cli.main import main
 from vttdata.compose.foils import read_questions
+from vttdata.generate.blind.fixed_rules import try_fixed_rules
 from vttdata.generate.blind.trial import answer_choices
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
@@ -75,7 +77,10 @@ def edited(draw: random.Random, options: list[str], answer: int) -> tuple[str, l
 
 
 def test_random_questions_are_not_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ensemble = attack(write(tmp_path / "q.jsonl", plain), capsys)["ensemble"]
+    attacks = attack(write(tmp_path / "q.jsonl", plain), capsys)
+    # It expects yes or no, so that it guesses, which no draw of videos changes.
+    assert {attacks["question-only"][key] for key in ("accuracy", "low", "high")} == {0.25}
+    ensemble = attacks["ensemble"]
     assert ensemble["guessing"] == 0.25
     assert ensemble["low"] <= 0.25 <= ensemble["high"]
 
@@ -185,7 +190,6 @@ def test_tables_of_other_benchmarks_are_read(tmp_path: Path, capsys: pytest.Capt
         ({"question": "what", "options": ["a", None], "answer": 0}, "q.jsonl:1: two or more options are expected"),
         ({"question": "what", "options": ["a", "b"], "answer": "c"}, "q.jsonl:1: the answer 'c' is no option"),
         ({"question": "what", "options": ["a", "b"]}, "q.jsonl:1: the answer 'None' is no option"),
-        ({"question": "what", "options": ["a", "b"], "answer": 0}, "takes 100 questions about 5 videos"),
         ({"question": "what", "options": ["a", "b", "c"], "answer": 1}, "reads as index from 0 and as number from 1"),
     ],
 )
@@ -195,6 +199,71 @@ def test_bad_question_is_one_sentence(
     (tmp_path / "q.jsonl").write_text(json.dumps(row) + "\n")
     assert main(["audit", str(tmp_path / "q.jsonl")]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_fixed_rules_are_tried_on_few_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    places = [2] * 36 + [0] * 10 + [1] * 7 + [3] * 7
+    # In all but twelve one option is the longest, at the next place to the right one.
+    rows = [
+        {
+            "question": f"what {n}?",
+            "options": [f"thing {k}" + " long" * (k == (answer + 1) % 4 and n % 5 > 0) for k in range(4)],
+            "answer": "ABCD"[answer],
+            "video_id": f"v{n}",
+        }
+        for n, answer in enumerate(places)
+    ]
+    table = tmp_path / "q.json"
+    table.write_text(json.dumps(rows))
+    assert main(["audit", str(table)]) == 0
+    printed = capsys.readouterr().out
+    opened = (
+        "Choosing C always is right in 36 of 60 questions, 0.600, and guessing in 0.250 (exact p < 0.001, one-sided, "
+        "by question and not by video): open to blind solving."
+    )
+    assert "Questions: 60; answers by place: A 10, B 7, C 36, D 7." in printed
+    assert "attackers learn from other videos, which takes 100 questions about 5 videos" in printed
+    assert opened in printed
+    longest = (
+        "the longest option is right in 0 of 48 questions that have one, 0.000, and guessing in 0.250 (exact p = 1"
+    )
+    assert longest in printed
+    assert main(["audit", str(table), "--json"]) == 0
+    place, _ = json.loads(capsys.readouterr().out)["rules"]
+    # For the best of four places.
+    assert place["p"] == pytest.approx(4 * stats.binom.sf(35, 60, 0.25), rel=1e-9)
+    out = str(tmp_path / "out")
+    assert main(["build", "questions", "--quiet", "--workers", "1", "--out", out, "--set", f"annotations={table}"]) == 0
+    assert f"multiple\\_choice: {opened}" in (tmp_path / "out" / "dataset" / "README.md").read_text()
+    capsys.readouterr()
+    assert main(["audit", out, "--page", str(tmp_path / "a.md"), "--page", str(tmp_path / "a.html")]) == 0
+    page = (tmp_path / "a.md").read_text()
+    assert f"**`multiple_choice`: {opened}**" in page
+    # Of clips in one split nothing is compared, and there is nothing to read of it.
+    assert re.findall("(?m)^## (.*)", page) == [
+        "Blind attackers on questions, `multiple_choice`",
+        "For a score on questions",
+        "In the annotations",
+    ]
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[0] == "Blind attackers on questions, `multiple_choice`"
+    assert printed.rstrip().endswith("Nothing was compared: all clips are in test.")
+    assert "What splits share" not in printed
+    alert = re.search(r'<p class="alert tone-bad"[^>]*>(.*?)</p>', (tmp_path / "a.html").read_text(), re.DOTALL)
+    assert alert is not None
+    assert 'tone-good"' not in (tmp_path / "a.html").read_text().partition("</main>")[0].partition("<section")[0]
+    assert "Choosing C always is right in 36 of 60" in alert[1]
+
+
+def test_even_answers_are_open_to_no_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draw = random.Random(7)
+    found = []
+    for _ in range(200):
+        asked = [([f"{draw.random():.{draw.randint(1, 9)}f}" for _ in range(4)], draw.randrange(4)) for _ in range(40)]
+        found += try_fixed_rules(asked)
+    # At most one in twenty.
+    assert sum(rule.open for rule in found) <= 0.05 * len(found) + 2 * (0.05 * len(found)) ** 0.5
+    assert try_fixed_rules([(["the answer"], 0)]) == []
 
 
 def test_columns_of_questions_and_of_pairs_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,7 +279,10 @@ def test_columns_of_questions_and_of_pairs_are_named(tmp_path: Path, capsys: pyt
     assert main(["audit", str(tmp_path / "p.csv"), "--json", *options]) == 0
     assert json.loads(capsys.readouterr().out)["attacks"][0]["pairs"] == 20
     assert main(["audit", str(tmp_path / "p.csv")]) == 2
-    assert "--columns" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "columns question, options (or option_0, option_1, ...," in message
+    assert "and one of foils the columns true and foil; the columns are caption, negative_caption, video_id." in message
+    assert "--columns question=COLUMN" in message
 
 
 @pytest.mark.not_on("win32")
@@ -238,13 +310,19 @@ def test_dataset_of_questions_is_audited_by_kind(tmp_path: Path, capsys: pytest.
     assert main(["audit", out, "--page", str(tmp_path / "page.md")]) == 0
     printed = capsys.readouterr().out
     page = (tmp_path / "page.md").read_text()
-    assert "## Blind attackers on questions, `multiple_choice`\n\n121; answers by place: A 0, B 121, C 0;" in page
+    assert (
+        "## Blind attackers on questions, `multiple_choice`\n\nQuestions: 121; answers by place: A 0, B 121, C 0."
+        in page
+    )
     assert "| place | 1.000" in page
+    assert page.index("## Blind attackers on questions") < page.index("## What splits share")
     lines = [line for line in page.splitlines() if line.startswith("**")]
     assert lines[0].startswith("**Without the videos, 1.000 of the 121 `multiple_choice` questions are answered (1.000")
     assert lines[0].endswith("guessing 0.333): open to blind solving.**")
-    assert "## Blind attackers on questions, `yes_no`\n\n3; answers by place: A 3, B 0;" in page
-    assert "Blind attackers on questions, `multiple_choice`\n121; answers by place: A 0, B 121, C 0" in printed
+    assert "## Blind attackers on questions, `yes_no`\n\nQuestions: 3; answers by place: A 3, B 0." in page
+    assert (
+        "Blind attackers on questions, `multiple_choice`\nQuestions: 121; answers by place: A 0, B 121, C 0" in printed
+    )
 
 
 @pytest.mark.not_on("win32")
@@ -252,8 +330,8 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [
-        {"video_id": f"v{n}", "question": f"what {n}?", "options": ["<x>", "y", f"z{n}"], "answer": "B"}
-        | {"type": ("colour", "count")[n % 3 == 0]}
+        {"video_id": f"v{n}", "question": f"what {n if n % 3 else 'now'}?", "options": ["<x>", "y", f"z{n}"]}
+        | {"answer": "B", "type": ("colour", "count")[n % 3 == 0]}
         for n in range(120)
     ]
     (tmp_path / "q.json").write_text(json.dumps(rows))
@@ -267,9 +345,13 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     assert main(audit) == 0
     page = (tmp_path / "page.html").read_text()
     assert page.count("data:image/webp") == 1
+    # One question of each text, though the same is asked of every third video.
+    shown = re.findall(r"what (?:now|\d+)\? \(\w+\)", page)
+    assert len(shown) == len({*shown}) == 12
     assert re.search(r"colour.*?>80<.*count.*?>40<", page, re.DOTALL)
     assert "Questions by the place of their answer" in page
     assert "An ensemble of" in page
+    assert re.search("<h2[^>]*>Blind attackers on questions, <code>multiple_choice</code>", page)
     assert "&lt;x&gt;" in page
     assert "<x>" not in page
     assert "<strong>B. y</strong>" in page

@@ -94,6 +94,11 @@ def test_interrupted_command_goes_on(
             "Reads 2 questions about 1 videos; the answer to the first, 'who?', is 'c'.",
         ),
         (
+            "lettered.csv",
+            "video,question,opt_a,opt_b,gold\nv,who?,x,y,B\nv,what?,x,y,A\n",
+            "Reads 2 questions about 1 videos; the answer to the first, 'who?', is 'y'.",
+        ),
+        (
             "lines.jsonl",
             '{"vid": "v", "question": "who?\\nA. a\\nB. b\\nAnswer.", "gt": "A"}\n'
             '{"vid": "v", "question": "open?", "gt": "x"}\n',
@@ -102,8 +107,8 @@ def test_interrupted_command_goes_on(
         (
             "open.json",
             '[{"video": "v", "question": "who?", "answer": "x"}]',
-            "Cannot be read yet: no row has options: a list, an object, columns such as option_0, or lines of the "
-            "question.",
+            "Cannot be read yet: no row has options: a list, an object, columns such as option_0 or opt_a, or lines of "
+            "the question.",
         ),
         (
             "keyless.json",
@@ -130,7 +135,11 @@ def test_recipe_is_guessed_from_a_file_of_questions(
     assert main(command) == 0
     written, sentence = capsys.readouterr().out.splitlines()
     assert words in sentence
-    assert sentence in Path(written).read_text()
+    recipe = Path(written).read_text()
+    assert sentence in recipe
+    # What could not be guessed is there to be filled in.
+    assert ("# options: [COLUMN" in recipe) == ("no row has options" in words)
+    assert ("# answer_letter: COLUMN" in recipe) == ("Cannot be read" in words)
     assert main(command) == 2
     assert "exists already" in capsys.readouterr().err
 

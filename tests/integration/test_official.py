@@ -110,7 +110,7 @@ def test_msvd_is_built_with_its_findings_counted_on_the_card(tmp_path: Path) -> 
     assert "| `duplicate_caption` | 1 |" in card
 
 
-def test_missing_videos_are_marked_and_counted_but_kept(tmp_path: Path) -> None:
+def test_missing_videos_are_marked_and_counted_but_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, videos = write_unpacked(tmp_path / "files"), tmp_path / "videos"
     videos.mkdir()
     for number in range(16):
@@ -124,6 +124,7 @@ def test_missing_videos_are_marked_and_counted_but_kept(tmp_path: Path) -> None:
     assert rows["video"][:] == [*(f"videos/test/video{number}.mp4" for number in range(12, 16)), None]
     assert rows["sha256"][4] is None
     assert (tmp_path / "out" / "dataset" / "videos" / "train" / "video3.mp4").read_bytes() == b"film of 3"
+    assert f"1 of 17 videos has no readable file in {videos}: video16\n" in capsys.readouterr().err
     card = (tmp_path / "out" / "dataset" / "README.md").read_text()
     assert "Video files of 16 of 17 clips are part of this dataset" in card
     assert "| `missing_file` | 1 |" in card

@@ -119,6 +119,9 @@ def test_label_and_text_that_disagree_name_nothing() -> None:
         {"option_0": "a cat", "option_1": "a dog", "answer_index": 1},
         {"a0": "a cat", "a1": "a dog", "answer_number": 2},
         {"A": "a cat", "B": "a dog", "Answer": "b"},
+        {"opt_a": "a cat", "opt_b": "a dog", "answer": "b"},
+        {"Option A": "a cat", "Option B": "a dog", "answer": "B"},
+        {"choice_1": "a cat", "choice_2": "a dog", "answer_letter": "B"},
         {"question": "what?\nA. a cat\nB. a dog", "answer": "B"},
     ],
 )
@@ -196,6 +199,31 @@ def test_yes_and_no_need_no_options(tmp_path: Path) -> None:
         (["yes", "no"], 0, "v"),
         (["yes", "no"], 1, "w"),
     ]
+
+
+@pytest.mark.parametrize("names", [("option_0", "option_1"), ("A", "B")])
+def test_columns_of_options_are_named(tmp_path: Path, names: tuple[str, str]) -> None:
+    (tmp_path / "q.csv").write_text("q,first,second,C,gold\nwhat?,cat,dog,x,B\nwho?,he,she,y,A\n")
+    columns = {"question": "q", "answer": "gold", names[0]: "first", names[1]: "second"}
+    read = read_question_table(tmp_path / "q.csv", columns)
+    assert read is not None
+    assert [(row.question, row.choices.options, row.answer) for row in read] == [
+        ("what?", ["cat", "dog"], 1),
+        ("who?", ["he", "she"], 0),
+    ]
+
+
+def test_column_that_has_another_meaning_is_no_option(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("q,A,B,gold\nwhat?,cat,dog,B\n")
+    read = read_question_table(tmp_path / "q.csv", {"question": "q", "answer": "gold"})
+    assert read is not None
+    assert (read[0].question, read[0].choices.options, read[0].answer) == ("what?", ["cat", "dog"], 1)
+
+
+def test_unknown_names_of_options_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("question,first,second,answer\nwhat?,cat,dog,B\n")
+    with pytest.raises(VttdataError, match=r"such as option_0.* the columns are question, first, second, answer"):
+        read_question_table(tmp_path / "q.csv")
 
 
 def test_unknown_column_is_one_sentence(tmp_path: Path) -> None:

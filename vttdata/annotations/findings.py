@@ -36,7 +36,7 @@ MEANINGS = {
     "differing_url": "videos whose stated address is not that of their id; the id decides",
     "no_url": "videos whose address is not known",
     "video_of_several_years": "videos that were judged in several years; a model trained on other years has seen them",
-    "unknown_length": "videos whose length the files do not state, and images; their clip ends where it starts",
+    "unknown_length": "videos whose length the annotations do not state, and images; their clip ends where it starts",
     "video_not_in_set": "videos of a year that its multiple annotators did not see; the others were found by the "
     "captions of systems, which are the same, in the same order",
     "longer_references": "human captions for all videos of the year where a set has a part of them; those of this part "

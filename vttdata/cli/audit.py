@@ -347,6 +347,7 @@ def _report_clips(clips: AuditedClips, audited: _Audited, output: _Output, remar
     """Print the audit of clips, and write its pages and the protocol of clips that are not shared."""
     from vttdata.compose.audit_page import clean_protocol, clip_sections, format_audit_page
     from vttdata.compose.question_audit import attack_questions
+    from vttdata.files.results import Section
 
     audit = clips.audit()
     whole = None if audited.is_part else audited.folder
@@ -368,7 +369,9 @@ def _report_clips(clips: AuditedClips, audited: _Audited, output: _Output, remar
         title = f"{audited.name} {audited.version or ''}".strip()
         write_whole(output.html, audit_page(audited.folder, title, audit, sections, output.videos))
     found = {"questions": {kind: attacks.as_json() for kind, attacks in asked.items()}} if asked else {}
-    printed = [*audit.sections(), *remarks, *(attacks.section() for attacks in asked.values())]
+    # Of clips in one split nothing is compared, so that questions are all that there is to read.
+    of_splits = [Section("", [audit.verdict])] if asked and len(audit.filled) < 2 else audit.sections()
+    printed = [*(attacks.section() for attacks in asked.values()), *of_splits, *remarks]
     print_result(audit.as_json() | found, printed, as_json=output.as_json)
     return DONE if audit.ok else LEAKS
 
@@ -444,14 +447,20 @@ def _audit_foils(dataset: str, columns: Mapping[str, str], models: _Models, outp
     from vttdata.compose.input_captions import is_table
     from vttdata.compose.question_audit import attack_questions
     from vttdata.dataset.foils.statistics import read_attacks
+    from vttdata.files.tables import fold_name, read_table
     from vttdata.generate.blind.shortcuts import add_published, attack_section, audit_shortcuts
     from vttdata.load.lookup import find_dataset
     from vttdata.text.lm import load_judges
     from vttdata.text.lm.pretrained import load_encoder
+    from vttdata.text.questions import no_questions
 
     is_of_pairs = not {"true", "foil"}.isdisjoint(columns)
     if is_table(dataset) and not is_of_pairs and (questions := read_questions(Path(dataset), columns)) is not None:
         return _audit_questions(dataset, questions, output)
+    if is_table(dataset) and not is_of_pairs:
+        header = next((row for _, row in read_table(Path(dataset))), {})
+        if header and {"true", "foil"}.isdisjoint(map(fold_name, header)):
+            raise no_questions(Path(dataset), ", and one of foils the columns true and foil")
     judges = load_judges(models.judges, device=models.device)
     encode = load_encoder(models.encoder, device=models.device) if models.encoder else None
     training = {0: _read_texts(models.texts)} if models.texts else None
@@ -497,16 +506,15 @@ class _AttackedFoils(NamedTuple):
 
 
 def _audit_questions(dataset: str, questions: Sequence[MultipleChoice], output: _Output) -> int:
-    from vttdata.generate.blind.questions import audit_questions, question_section
+    from vttdata.compose.question_audit import AttackedQuestions
 
     if output.pages:
         raise VttdataError(
             f"--page is for datasets and tables of foils, and {dataset} is a table of questions; vttdata build "
             f"questions --set annotations={dataset} makes a dataset of it."
         )
-    answers = audit_questions(questions)
-    found = {"questions": len(questions), "attacks": [answer.as_json() for answer in answers]}
-    print_result(found, [question_section(answers, len(questions))], as_json=output.as_json)
+    attacked = AttackedQuestions.of(questions)
+    print_result(attacked.as_json(), [attacked.section()], as_json=output.as_json)
     return DONE
 
 

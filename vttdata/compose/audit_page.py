@@ -84,16 +84,19 @@ def clip_sections(
     """Return what a page says of clips in splits, from their audit, `clean_protocol` and attacked questions by kind.
 
     Where the splits are the official ones, `official` is the folder of the dataset: the findings in official files come
-    from the build that it lies in.
+    from the build that it lies in. Questions come first, and splits follow them only where several have clips.
     """
+    found = [_official_findings(official), *_alignment(official)] if official is not None else []
+    if questions and len(audit.filled) < 2:
+        return [*_question_sections(questions), *found]
     counts = ", ".join(f"{split} {len(ids):,}" for split, ids in protocol.splits.items())
     contents, shared = audit.overview()
     return [
+        *_question_sections(questions),
         contents,
         replace(shared, sentences=[shared.sentences[0], *_leak_meanings(audit)]),
         _inside_splits(clips.table, shared.sentences[1:]),
-        *_question_sections(questions),
-        *([_official_findings(official), *_alignment(official)] if official is not None else []),
+        *found,
         Section(
             "A protocol without leaks",
             [
@@ -172,7 +175,10 @@ def _leak_meanings(audit: Audit) -> list[str]:
             "training caption is word for word a reference of a tested clip."
         )
     if "near_duplicate" not in audit.leaks:
-        sentences.append("Near-duplicates can be judged only with the videos: `--set videos=FOLDER` when building.")
+        sentences.append(
+            "Near-duplicates can be judged only with the videos in the dataset: `--set videos=FOLDER --set "
+            "publish.media=files` when building."
+        )
     return sentences
 
 
@@ -190,15 +196,15 @@ def _inside_splits(clips: ClipTable, repeats: Sequence[str]) -> Section:
 
 
 def _official_findings(folder: Path) -> Section:
-    title, path = "In the official files", folder.parent / "stages" / "findings" / "kept.parquet"
+    title, path = "In the annotations", folder.parent / "stages" / "findings" / "kept.parquet"
     if not path.is_file():
-        sentence = "Only a build knows the findings in official files; audit the folder that was given to `--out`."
+        sentence = "Only a build knows the findings in its annotations; audit the folder that was given to `--out`."
         return Section(title, [sentence])
     counts: Counter[str] = Counter()
     for row in read_parquet_rows([path], ("kind", "count")):
         counts[row["kind"]] += row["count"]
     if not counts:
-        return Section(title, ["The official files show no irregularity."])
+        return Section(title, ["The annotations show no irregularity."])
     rows = [
         (f"`{kind}`", count, MEANINGS.get(kind, kind.replace("_", " ")), CONSEQUENCES.get(kind, ""))
         for kind, count in counts.items()

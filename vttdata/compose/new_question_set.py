@@ -64,12 +64,17 @@ _NAMES: Mapping[str, Sequence[str]] = {
     ),
 }
 _ANSWERS = ("answer_letter", "answer_text", "answer_index", "answer_number")
-_NUMBERED = re.compile(r"(.*?)([0-9]{1,2}|[A-Z])")
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,2}|[A-Z]|(?<=_)[a-z])")
 _MISSING = {
     frozenset(
         ("options", *_ANSWERS)
-    ): "no row has options: a list, an object, columns such as option_0, or lines of the question",
+    ): "no row has options: a list, an object, columns such as option_0 or opt_a, or lines of the question",
     frozenset(_ANSWERS): "no row has an answer; those of another file are read by 'answers_from'",
+}
+# What a person fills in where it could not be guessed.
+_BLANKS = {
+    "options": "  # options: [COLUMN, COLUMN]  # the column of each option, or the one of all",
+    "answer": "  # answer_letter: COLUMN  # or answer_text, answer_index (from 0), answer_number (from 1)",
 }
 _SAMPLE = 20_000
 _MIN_SHARE = 0.9
@@ -98,6 +103,7 @@ def write_question_recipe(path: Path, folder: Path) -> tuple[Path, str]:
     builder = packaged.load_builder("questions")
     content, lines = builder.read_content(OfficialFile(path), QuestionCollector())
     fields = {"files": {"questions": path.name}, **guess_fields(content, str(path), lines)}
+    blanks: list[str] = []
     try:
         layout = pydantic.TypeAdapter(builder.Fields).validate_json(json.dumps(fields))
         read = builder.read(path.parent, layout)
@@ -110,6 +116,7 @@ def write_question_recipe(path: Path, folder: Path) -> tuple[Path, str]:
         # What is there is not asked for where something is missing.
         missing = next((words for key, words in _MISSING.items() if not key & fields.keys()), None)
         sentence = f"Cannot be read yet: {missing or error.errors()[0]['msg']}."
+        blanks = [line for key, line in _BLANKS.items() if not any(name.startswith(key) for name in fields)]
     except VttdataError as error:
         sentence = f"Cannot be read yet: {error}"
     text = [
@@ -123,6 +130,7 @@ def write_question_recipe(path: Path, folder: Path) -> tuple[Path, str]:
         "fields:",
         # JSON is YAML, whatever the keys and texts are.
         *(f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()),
+        *blanks,
     ]
     make_output_folder(target.parent)
     write_whole(target, "\n".join(text) + "\n")

@@ -7,6 +7,7 @@ findings and are never mended.
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -23,7 +24,7 @@ from vttdata.dataset.protocol_file import read_protocol_file
 from vttdata.dataset.questions import QuestionSet
 from vttdata.dataset.tombstones import Tombstones
 from vttdata.dataset.videos import MediaFiles, PublishSettings
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.generate import DegradeSettings
 from vttdata.generate.blind.questions import (
     MIN_QUESTIONS,
@@ -53,6 +54,8 @@ from vttdata.pipeline.stages.captions import DegradeCaptions, captions_in_splits
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
 from vttdata.records import Degraded
+
+_SHOWN_IDS = 3
 
 
 class OfficialRecipe(BaseRecipe):
@@ -155,6 +158,10 @@ def build_official(
         media = Path(recipe.videos)
         clips = run.stage(ClipFiles(media), find_record_files(media, clips), len(clips))
         missing = missing_files(clips)
+    for each in missing:
+        of, has = f"{each.count:,} of {len(clips if media else sources):,}", "has" if each.count == 1 else "have"
+        shown = ", ".join(each.ids[:_SHOWN_IDS]) + ", ..." * (each.count > _SHOWN_IDS)
+        warnings.warn(f"{of} videos {has} no readable file in {recipe.videos}: {shown}", VttdataWarning, stacklevel=2)
     degraded: list[Degraded] = []
     if recipe.degrade is not None:
         placed = captions_in_splits(captions, clips)

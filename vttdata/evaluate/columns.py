@@ -19,6 +19,7 @@ class ScoreColumn:
         items: number of the item that each row belongs to, r.
         lower_is_better: True for ranks.
         binary: every row is a hit or none, so that McNemar's test applies.
+        known: a fact of the items, such as what guessing reaches, which has no interval.
         queries: id of the query that each row is about, r; None where rows are items.
     """
 
@@ -26,6 +27,7 @@ class ScoreColumn:
     items: Integers
     lower_is_better: bool = False
     binary: bool = False
+    known: bool = False
     queries: Sequence[str] | None = None
 
 

@@ -41,7 +41,7 @@ class Estimator:
     def estimate(self, columns: Mapping[K, ScoreColumn]) -> dict[K, Estimate]:
         """Score columns on all items."""
         resampled = self._resample({key: self._rows(column) for key, column in columns.items()})
-        return {key: Estimate.of(scores) for key, scores in resampled.items()}
+        return {key: Estimate.of(scores, known=columns[key].known) for key, scores in resampled.items()}
 
     def score_columns(self, columns: Columns, shared: Mapping[str, Flags]) -> dict[str, MetricScores]:
         """Score each column on all items and, where training is known, on clean and leaked ones and by kind of leak.
@@ -61,7 +61,9 @@ class Estimator:
         )
         scores = {}
         for name, column in columns.items():
-            by_selection = {selection: Estimate.of(resampled[selection, name]) for selection in selections}
+            by_selection = {
+                selection: Estimate.of(resampled[selection, name], known=column.known) for selection in selections
+            }
             if shared:
                 by_selection["gain"] = Estimate.of(resampled["leaked", name].minus(resampled["clean", name]))
             scores[name] = MetricScores(
@@ -85,7 +87,11 @@ class Estimator:
         )
         return {
             grouping: {
-                group: {name: Estimate.of(resampled[grouping, group, name]) for name in columns} for group in selections
+                group: {
+                    name: Estimate.of(resampled[grouping, group, name], known=column.known)
+                    for name, column in columns.items()
+                }
+                for group in selections
             }
             for grouping, selections in groups.items()
         }

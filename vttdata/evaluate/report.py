@@ -45,9 +45,10 @@ class Estimate(Interval):
     items: int
 
     @classmethod
-    def of(cls, resampled: Resampled) -> Estimate:
-        """Return the estimate of a resampled score."""
-        return cls(resampled.score, *resampled.interval(), resampled.rows)
+    def of(cls, resampled: Resampled, *, known: bool = False) -> Estimate:
+        """Return the estimate of a resampled score, without an interval where it is `known`."""
+        ends = (math.nan, math.nan) if known else resampled.interval()
+        return cls(resampled.score, *ends, resampled.rows)
 
     @classmethod
     def of_minimum(cls, resampled: Sequence[Resampled]) -> Estimate:

@@ -44,11 +44,11 @@ def audit_page(
     return render_page(
         title,
         [*rendered, *(show_questions(folder, videos) if folder is not None else ())],
-        kicker="Audit of splits",
+        kicker="Audit",
         tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
         alerts=[
             *(blind_alerts(folder) if folder is not None else ()),
-            ("good" if audit.ok else "bad", audit.verdict),
+            ("warn" if len(audit.filled) < 2 else "good" if audit.ok else "bad", audit.verdict),
             *(("warn", warning) for warning in audit.warnings),
         ],
     )

@@ -22,7 +22,7 @@ def render_sections(sections: Iterable[Section]) -> list[PageSection]:
             continue
         key = section.key or "-".join("".join(c if c.isalnum() else " " for c in section.title.lower()).split())
         note = mark_code(" ".join(section.sentences))
-        rendered.append(PageSection(key, section.title, body, note, section.badge))
+        rendered.append(PageSection(key, mark_code(section.title), body, note, section.badge))
     return rendered
 
 

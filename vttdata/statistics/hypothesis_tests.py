@@ -134,6 +134,14 @@ def mcnemar_p(first: Sequence[bool], second: Sequence[bool]) -> float:
     return min(1.0, 2 * math.fsum(math.exp(value - discordant * math.log(2)) for value in logs))
 
 
+def poisson_binomial_p(hits: int, chances: Sequence[float]) -> float:
+    """Return the exact probability of so many hits or more in trials of these chances; of equal ones the binomial."""
+    of_hits = np.ones(1)
+    for chance in chances:
+        of_hits = np.convolve(of_hits, [1 - chance, chance])
+    return min(1.0, math.fsum(of_hits[hits:]))
+
+
 def holm(p: Mapping[str, float]) -> dict[str, float]:
     """Return p-values corrected for their number (Holm, 1979)."""
     corrected: dict[str, float] = {}

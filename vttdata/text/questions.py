@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, fold_name, read_table
-from vttdata.ids import VIDEO_EXTENSIONS
+from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, VIDEO_EXTENSIONS, digest, is_safe_id
 from vttdata.json_types import Row
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 26
@@ -56,8 +56,12 @@ is written, so that nothing needs to be decided.
 # Texts that blind attackers see, whose spaces may tell the answer.
 _ATTACKED = frozenset({"question", "options"})
 
-OPTION_COLUMN = re.compile(r"(?:(?P<word>option_?|a)(?P<number>[0-9]{1,2}))|(?P<letter>[a-z])")
-"""Folded names of columns of single options: option_0, option1, a0 (NExT-QA), A."""
+OPTION_COLUMN = re.compile(
+    r"(?P<word>option_?|opt_?|choice_?|a)(?P<number>[0-9]{1,2})|(?:(?:option|opt|choice)_)?(?P<letter>[a-z])"
+)
+"""Folded names of columns of single options: option_0, option1, a0 (NExT-QA), A, opt_a, choice_a."""
+QUESTION_COLUMNS = "question, options (or option_0, option_1, ..., also option_a, a0 or A) and answer"
+"""Columns that a table of questions is known by, for messages."""
 
 # A space may be missing after the mark, but not after that of a number, which would be one with decimals.
 _OPTION_LINE = re.compile(
@@ -68,6 +72,7 @@ _OPTION_LINE = re.compile(
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.):]?")
 # Of a number with its zeros after the point.
 _MAX_DIGITS = 6
+_UNUSABLE = re.compile(r"[^A-Za-z0-9._-]+")
 _NUMBER = re.compile(r"[0-9]+(?:\.0+)?")
 
 
@@ -121,6 +126,14 @@ def name_video(file: str) -> str:
     path = PurePosixPath(file)
     named = path.with_suffix("") if path.suffix.lower() in VIDEO_EXTENSIONS else path
     return str(named) if path.is_absolute() or ".." in named.parts else "-".join(named.parts)
+
+
+def plain_id(name: str) -> str:
+    """Return an id for a video whose name can be none: with ``_`` for spaces and the like, and a digest behind it."""
+    if is_safe_id(name, MAX_EXTERNAL_ID_LENGTH):
+        return name
+    plain = _UNUSABLE.sub("_", name).replace("..", "_").lstrip(".")
+    return f"{plain[: MAX_EXTERNAL_ID_LENGTH - 9]}-{digest(name)[:8]}"
 
 
 def group_derived_videos(videos: Iterable[str]) -> dict[str, str]:
@@ -326,30 +339,38 @@ def read_question_table(path: Path, columns: Mapping[str, str] | None = None) ->
     """Return the questions of a table; None if it is none of questions.
 
     Args:
-        path: JSON list, JSON lines, CSV or TSV. Options are a column for each (``option_0``, ``a0``, ``A``), a list,
-            lines such as ``A. text`` of the question, or yes and no where the answers are; those of the `kind` ``open``
-            are the right answer alone.
-        columns: name of `COLUMNS` -> name of that column in the table.
+        path: JSON list, JSON lines, CSV or TSV. Options are a column for each (`OPTION_COLUMN`), a list, lines such as
+            ``A. text`` of the question, or yes and no where the answers are; those of the `kind` ``open`` are the right
+            answer alone.
+        columns: name of `COLUMNS`, or of the column of an option, such as ``option_0`` -> what it is called here.
 
     Raises:
         VttdataError: when a row has no options, or the answers cannot be decided; see `decide_answers`.
     """
-    unknown = next((name for name in columns or {} if name not in COLUMNS), None)
+    mapped = {fold_name(name): fold_name(column) for name, column in (columns or {}).items()}
+    option_of = {column: name for name, column in mapped.items() if OPTION_COLUMN.fullmatch(name)}
+    unknown = next((name for name in mapped if name not in COLUMNS and name not in option_of.values()), None)
     if unknown is not None:
-        raise VttdataError(f"columns: a table of questions has no column {unknown!a}; it has {', '.join(COLUMNS)}.")
+        raise VttdataError(
+            f"columns: a table of questions has no column {unknown!a}; it has {', '.join(COLUMNS)}, and option_0, "
+            "option_1, ... for single options."
+        )
     rows: list[tuple[str, Row, str, Choices]] = []
     for line, raw in read_table(path, Columns(keep_spaces=True)):
         folded = {fold_name(name): value for name, value in raw.items()}
         missing = next((column for column in (columns or {}).values() if fold_name(column) not in folded), None)
         if missing is not None and not rows:
             raise VttdataError(f"{path}:{line}: there is no column {missing!a}; the columns are {', '.join(raw)}.")
-        cells = _name_cells(folded, columns or {})
+        cells = _name_cells(folded, mapped)
         if not rows and not _is_of_questions(folded, cells):
             return None
         location = f"{path}:{line}"
         options = read_options(location, cells.get("options"))
         if options is None:
-            options = lettered_options(location, folded)
+            # A column that has another meaning is no option, and no others are where options are named.
+            single = set(option_of) or folded.keys() - mapped.values()
+            named = {option_of.get(name, name): value for name, value in folded.items() if name in single}
+            options = lettered_options(location, named)
         answer = cells.get("answer", cells.get("answer_text"))
         if cells.get("kind") == OPEN:
             text = answer if isinstance(answer, str) else _text_of(answer)
@@ -357,8 +378,25 @@ def read_question_table(path: Path, columns: Mapping[str, str] | None = None) ->
                 raise VttdataError(f"{location}: an open question has a text in the column 'answer'.")
             rows.append((location, cells, str(cells.get("question", "")), Choices([text], letters(1))))
             continue
-        rows.append((location, cells, *choose_options(location, str(cells.get("question", "")), options, answer)))
+        where = (
+            f"; the columns are {', '.join(raw)}, and --columns option_0=COLUMN --columns option_1=COLUMN names yours"
+        )
+        asked = choose_options(location, str(cells.get("question", "")), options, answer, where)
+        rows.append((location, cells, *asked))
     return _decide_rows(rows) if rows else None
+
+
+def no_questions(path: Path, otherwise: str = "") -> VttdataError:
+    """Return the error for a table that `read_question_table` takes for none of questions, nor for what it else may be.
+
+    `otherwise` says what columns it has then, such as ``, or one of foils with true and foil``.
+    """
+    _, first = next(read_table(path), (0, {}))
+    return VttdataError(
+        f"{path}: holds no questions; a table of them has the columns {QUESTION_COLUMNS}{otherwise}; the columns are "
+        f"{', '.join(first)[:400] or 'none'}. Name yours with --columns question=COLUMN --columns answer=COLUMN, and "
+        "options with --columns option_0=COLUMN --columns option_1=COLUMN."
+    )
 
 
 def _is_of_questions(folded: Row, cells: Row) -> bool:
@@ -369,7 +407,7 @@ def _name_cells(folded: Row, columns: Mapping[str, str]) -> Row:
     """Return the cells of a row under the names of `COLUMNS`: of columns that are named, else of usual names."""
     cells: Row = {}
     for name, usual in COLUMNS.items():
-        names = [fold_name(columns[name])] if name in columns else usual
+        names = [columns[name]] if name in columns else usual
         column = next((column for column in names if folded.get(column) is not None), None)
         if column is not None:
             value = folded[column]
@@ -378,7 +416,7 @@ def _name_cells(folded: Row, columns: Mapping[str, str]) -> Row:
 
 
 def choose_options(
-    location: str, question: str, options: Sequence[object] | None, answer: object = None
+    location: str, question: str, options: Sequence[object] | None, answer: object = None, where: str = ""
 ) -> tuple[str, Choices]:
     """Return the text of a question, and its options.
 
@@ -387,6 +425,7 @@ def choose_options(
         question: its last lines are the options where there are no others.
         options: texts or numbers; labels such as ``A.`` in front of all of them are left out.
         answer: without any options, those of the answer yes or no are yes and no.
+        where: what to say where there are none.
 
     Raises:
         VttdataError: when there are not 2 to 26 options, or one is no text.
@@ -395,12 +434,17 @@ def choose_options(
         return lined.question, Choices(lined.options, lined.labels)
     if not options and fold_text(str(answer)) in YES_NO:
         options = YES_NO
-    texts = [option if isinstance(option, str) else _text_of(option) for option in options or ()]
+    if not options:
+        raise VttdataError(
+            f"{location}: there are no options; they are a list 'options', columns such as option_0, option_a, a0 or "
+            f"A, or lines of the question such as 'A. text'{where}."
+        )
+    texts = [option if isinstance(option, str) else _text_of(option) for option in options]
     usable = [text for text in texts if text is not None and text.strip()]
     if len(usable) < len(texts) or not MIN_OPTIONS <= len(usable) <= MAX_OPTIONS:
         raise VttdataError(
             f"{location}: two or more options are expected, at most {MAX_OPTIONS}, as texts; found "
-            f"{str(list(options or ()))[:80]}."
+            f"{str(list(options))[:80]}."
         )
     labelled = [_OPTION_LINE.fullmatch(text) for text in usable]
     marks = [match["mark"].upper() for match in labelled if match]
@@ -454,8 +498,9 @@ def option_columns(names: Iterable[str]) -> tuple[list[str], list[str]]:
     beyond = []
     for name in names:
         if match := OPTION_COLUMN.fullmatch(name):
-            number = ascii_uppercase.index(name.upper()) if match["letter"] else int(match["number"])
-            of_word = by_word.setdefault((match["word"] or "").removesuffix("_"), {})
+            number = ascii_uppercase.index(match["letter"].upper()) if match["letter"] else int(match["number"])
+            word = "" if match["letter"] else match["word"].removesuffix("_")
+            of_word = by_word.setdefault(word, {})
             beyond += [name] if of_word.setdefault(number, name) != name else []
     runs = []
     for word, of_word in by_word.items():

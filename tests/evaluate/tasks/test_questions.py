@@ -89,6 +89,8 @@ def test_figures_are_those_counted_by_hand(dataset: Path, tmp_path: Path, capsys
     out = tmp_path / "report"
     report = evaluate(dataset, write(tmp_path / "a.jsonl", yes_everywhere()), capsys, "--out", str(out))
     scores = scores_of(report)
+    # What guessing reaches follows from the options, and no draw changes it.
+    assert report["scores"]["chance"]["all"]["low"] is None
     # Of 24 with A for an answer every third, the first one among three that are unreadable.
     expected = {
         "accuracy": (7 + 12) / 48,

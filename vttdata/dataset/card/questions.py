@@ -9,6 +9,7 @@ from typing import NamedTuple
 from vttdata.dataset.card.sections import Tables, fold, format_table, read_rows
 from vttdata.dataset.foils.statistics import read_blind_results
 from vttdata.files.results import escape_line
+from vttdata.generate.blind.fixed_rules import try_fixed_rules
 from vttdata.generate.blind.questions import QuestionAttack, question_rows, question_sentence
 from vttdata.json_types import Row
 
@@ -64,15 +65,23 @@ def format_questions(tables: Tables, dataset: Path) -> str:
                 ", ".join(f"{places[place]:,}" for place in range(sizes[-1])),
             )
         )
+    attacked = read_question_attacks(dataset)
+    rules = [
+        f"{escape_line(kind)}: {rule.sentence()}"
+        for kind, questions in by_kind.items()
+        if kind not in attacked
+        for rule in try_fixed_rules((each["options"], each["answer"]) for each in questions)
+    ]
     groups = Counter(each["group"] for of_kind in by_kind.values() for each in of_kind if each["group"] is not None)
     parts = [
         "## Questions",
         format_table(rows),
         f"Questions that belong together: {groups.total():,}, in {len(groups):,} groups." if groups else "",
         describe_attacks(dataset),
+        " ".join(rules),
         *(
             fold(f"Blind attackers on {escape_line(kind)}", format_table(question_rows(tried.attacks)))
-            for kind, tried in read_question_attacks(dataset).items()
+            for kind, tried in attacked.items()
         ),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -8,6 +8,7 @@ before the first wrong one.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -273,7 +274,7 @@ def score_answers(
     for kind in dict.fromkeys(kinds) if len(set(kinds)) > 1 else ():
         columns[f"accuracy/{kind}"] = _mean(right, np.flatnonzero(kinds == kind))
     guessed = np.array([len(asked.right) / len(asked.options) for asked in questions])
-    columns["chance"] = _mean(guessed, np.arange(len(right)))
+    columns["chance"] = dataclasses.replace(_mean(guessed, np.arange(len(right))), known=True)
     blind = np.array([asked.blind for asked in questions], dtype=np.float64)
     tried = np.flatnonzero(np.isfinite(blind))
     findings = []

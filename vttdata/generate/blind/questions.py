@@ -58,8 +58,8 @@ class QuestionAttack:
     """Result of a blind attacker on questions: its name, how it decides, and the share of questions that it answers.
 
     Options that it cannot tell apart share one. The 95 % interval of the accuracy is by drawing videos with
-    replacement; `guessing` is the accuracy of guessing, `right` how far each question is answered, 0..1, and `groups`
-    what is reached on groups; None without them.
+    replacement, and has no width for one that guesses everywhere; `guessing` is the accuracy of guessing, `right` how
+    far each question is answered, 0..1, and `groups` what is reached on groups; None without them.
     """
 
     name: str
@@ -139,14 +139,20 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     )
     right = np.array([answer_choices(values, choices.starts, answers, copies) for values in scores.values()])
     videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]
-    guessing = float((np.add.reduceat(copies, choices.starts, dtype=np.int64) / choices.sizes).mean())
+    guesses = np.add.reduceat(copies, choices.starts, dtype=np.int64) / choices.sizes
+    guessing = float(guesses.mean())
     meanings = ATTACKERS.descriptions()
     meanings[ENSEMBLE] = f"What holds of the other {len(scores.keys() - {ENSEMBLE, ONE_BY_ONE})} together"
     meanings[ONE_BY_ONE] = "The same without what other questions about a video, or in a group, give away"
     groups = _answer_groups(questions, right, videos)
+    # Who tells the options of no question apart guesses, which is no sample of anything.
+    intervals = [
+        (guessing, guessing) if np.allclose(values, guesses) else interval
+        for values, interval in zip(right, share_intervals(right, videos), strict=True)
+    ]
     ensemble, *attacks = [
         QuestionAttack(name, meanings[name], float(values.mean()), interval, guessing, values.tolist(), of_groups)
-        for name, values, interval, of_groups in zip(scores, right, share_intervals(right, videos), groups, strict=True)
+        for name, values, interval, of_groups in zip(scores, right, intervals, groups, strict=True)
     ]
     return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))]
 
@@ -203,7 +209,8 @@ def question_rows(attacks: Sequence[QuestionAttack]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("blind attacker", "accuracy", "95 % interval", "how it decides")]
     for attack in attacks:
         shown = f"{attack.accuracy:.3f}" + (" (open)" if attack.open else "")
-        rows.append((attack.name, shown, f"{attack.interval[0]:.3f}-{attack.interval[1]:.3f}", attack.meaning))
+        low, high = attack.interval
+        rows.append((attack.name, shown, f"{low:.3f}-{high:.3f}" if low < high else "guesses", attack.meaning))
     return rows
 
 

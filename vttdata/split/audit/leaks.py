@@ -86,11 +86,16 @@ class Audit(Result):
         return not any(any(self.leaks[leak]["clips"].values()) for leak in FAILING if leak in self.leaks)
 
     @property
+    def filled(self) -> list[str]:
+        """Splits with clips; of fewer than two nothing is compared."""
+        return [split for split, counts in self.splits.items() if counts["clips"]]
+
+    @property
     def verdict(self) -> str:
         """Return the outcome in a sentence, which says too what was not judged."""
         if not self.ok:
             return f"LEAKS: {leak_sentence(self)}."
-        filled = [split for split, counts in self.splits.items() if counts["clips"]]
+        filled = self.filled
         if len(filled) < 2:
             return f"Nothing was compared: {f'all clips are in {filled[0]}' if filled else 'there are no clips'}."
         parts = []
