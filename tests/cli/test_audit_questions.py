@@ -341,6 +341,7 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
     out = str(tmp_path / "out")
     build = ["build", "questions", "--quiet", "--workers", "1", "--out", out]
     assert main([*build, "--set", f"annotations={tmp_path / 'q.json'}"]) == 0
+    built = capsys.readouterr().out
     audit = ["audit", out, "--page", str(tmp_path / "page.html"), "--videos", str(tmp_path / "videos")]
     assert main(audit) == 0
     page = (tmp_path / "page.html").read_text()
@@ -363,6 +364,7 @@ def test_page_of_questions_has_types_places_attackers_and_frames(
         "Without the videos, 1.000 of the 120 multiple_choice questions are answered (guessing 0.333): open to blind "
         "solving."
     )
+    assert headline in built.splitlines()
     for each in (page, report):
         # The first thing in the page.
         first = re.search(r'<main[^>]*>\s*<p class="alert tone-(\w+)"[^>]*>(.*?)</p>', each, re.DOTALL)

@@ -169,6 +169,11 @@ def print_summary(folder: Path, started: float) -> int:
         print_styled(common, fg="yellow")
     if audit is not None:
         print_styled(contents_text(audit))
+    if not failures and (folder / "dataset" / "questions").is_dir():
+        from vttdata.report.question_sections import blind_alerts
+
+        for tone, sentence in blind_alerts(folder / "dataset"):
+            print_styled(sentence, fg="yellow" if tone == "bad" else None)
     if dataset is not None:
         print_styled(f"""Load it in Python: vttdata.load_dataset("{reference}")""")
     losses = main_losses(stages)
