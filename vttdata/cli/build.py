@@ -168,12 +168,7 @@ def print_summary(folder: Path, started: float) -> int:
     if common := common_loss(account):
         print_styled(common, fg="yellow")
     if audit is not None:
-        print_styled(contents_text(audit))
-    if not failures and (folder / "dataset" / "questions").is_dir():
-        from vttdata.report.question_sections import blind_alerts
-
-        for tone, sentence in blind_alerts(folder / "dataset"):
-            print_styled(sentence, fg="yellow" if tone == "bad" else None)
+        print_contents(folder / "dataset", audit)
     if dataset is not None:
         print_styled(f"""Load it in Python: vttdata.load_dataset("{reference}")""")
     losses = main_losses(stages)
@@ -192,13 +187,18 @@ def print_summary(folder: Path, started: float) -> int:
     return INCOMPLETE if failures else DONE
 
 
-def contents_text(audit: Mapping[str, Any]) -> str:
-    """Return the clips of each split, all captions and the verdicts on leaks, by the ``audit`` of ``build.json``."""
+def print_contents(dataset: Path, audit: Mapping[str, Any]) -> None:
+    """Print clips, captions and verdicts on leaks by the ``audit`` of ``build.json``, and how open questions are."""
     clips = ", ".join(f"{counts['clips']:,} {split}" for split, counts in audit["splits"].items())
     captions = sum(counts["captions"] for counts in audit["splits"].values())
     protocols = audit.get("protocols", {}).items()
     leaking = "".join(f" Protocol {name}: {own['verdict']}" for name, own in protocols if not own["ok"])
-    return f"Clips: {clips}; captions: {captions:,}. {audit['verdict']}{leaking}"
+    print_styled(f"Clips: {clips}; captions: {captions:,}. {audit['verdict']}{leaking}")
+    if (dataset / "questions").is_dir():
+        from vttdata.report.question_sections import blind_alerts
+
+        for tone, sentence in blind_alerts(dataset):
+            print_styled(sentence, fg="yellow" if tone == "bad" else None)
 
 
 def next_step(account: Mapping[str, Any], reference: str) -> str:
