@@ -95,6 +95,7 @@ def command(
     from vttdata.cli.people.invite import split_names
     from vttdata.compose.input_captions import read_input
     from vttdata.dataset.manifest import read_dataset_manifest
+    from vttdata.files.table_formats import counted
     from vttdata.load.local_builds import dataset_in
     from vttdata.load.output_folder import check_output
     from vttdata.people.campaign import make_campaign
@@ -142,9 +143,9 @@ def command(
     controls = sum(unit.is_control for unit in campaign.units.values())
     items = {len(unit.items) for unit in campaign.units.values()}
     print(
-        f"{len(campaign.units) - controls:,} units of {'-'.join(map(str, sorted({min(items), max(items)})))} items by "
-        f"{campaign.settings.judgments} workers each, {controls:,} units that are controls, {len(campaign.videos):,} "
-        "videos"
+        f"{counted(len(campaign.units) - controls, 'unit')} of {'-'.join(map(str, sorted({min(items), max(items)})))} "
+        f"{'item' if max(items) == 1 else 'items'} by {counted(campaign.settings.judgments, 'worker')} each, "
+        f"{counted(controls, 'control')}, {counted(len(campaign.videos), 'video')}"
     )
     quoted = shlex.quote(str(out))
     print(
