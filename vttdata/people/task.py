@@ -179,7 +179,7 @@ class Material:
         files: returns the file of each of some ids that has one.
         human: human captions, for controls and as a system of their own.
         source_of: `video_id` -> `source_id`; a video without an entry is its own source.
-        columns: name of a column -> its name in the inputs.
+        columns: name of a column -> its name, or its names, in the inputs that have it.
         seed: of the draws that decide what is asked.
         secret: of the campaign; whatever orders and names units depends on it, so that nobody can tell controls apart.
         address: ``http(s)`` URL of the videos with ``{video_id}`` in it; None where they are files.
@@ -191,7 +191,7 @@ class Material:
     files: Callable[[Iterable[str]], Mapping[str, Path]]
     human: Sequence[Caption] = ()
     source_of: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     seed: int = 0
     address: str | None = None
     secret: bytes = b""

@@ -167,12 +167,12 @@ class FoilTask(Task):
         return {"foils.csv": as_csv(table)}
 
 
-def _read_foils(reference: str, columns: Mapping[str, str]) -> Iterator[Row]:
+def _read_foils(reference: str, columns: Mapping[str, str | Sequence[str]]) -> Iterator[Row]:
     """Yield the foils of a table or of a dataset."""
     path = Path(reference)
     if path.suffix and path.is_file():
         required = tuple((name,) for name in _FIELDS[:4])
-        for line, row in read_table(path, Columns(_FIELDS, required, (), columns)):
+        for line, row in read_table(path, Columns(_FIELDS, required, (), columns, any_table=True)):
             if not all(isinstance(row.get(name), str) and row[name].strip() for name in _FIELDS[:4]):
                 raise VttdataError(f"{path}:{line}: a foil needs a foil_id, a video_id, a caption and a foil.")
             yield row

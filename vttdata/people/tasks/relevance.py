@@ -107,11 +107,12 @@ class RelevanceTask(Task):
     def _read(
         self,
         path: Path,
-        columns: Mapping[str, str],
+        columns: Mapping[str, str | Sequence[str]],
         pairs: dict[str, dict[str, str]],
         controls: dict[str, dict[str, tuple[str, str]]],
     ) -> None:
-        for line, row in read_table(path, Columns(_COLUMNS, tuple((name,) for name in _COLUMNS[:3]), (), columns)):
+        required = tuple((name,) for name in _COLUMNS[:3])
+        for line, row in read_table(path, Columns(_COLUMNS, required, (), columns, any_table=True)):
             cells = (row.get(column) for column in _COLUMNS[:3])
             texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
             expected = row.get("expected")
