@@ -669,9 +669,10 @@ def columns_option(tables: str, *, several: bool = False) -> Callable[[F], F]:
                 raise click.BadParameter(f"two columns are named for {name}.", ctx, param)
         return columns if several else {name: column for name, (column,) in columns.items()}
 
+    repeated = ", also for a column that tables call differently" if several else ""
     return option(
         "--columns NAME=COLUMN",
-        f"What a column is called in {tables}, such as caption=text; may be repeated{', also for a column that tables call differently' * several}.",
+        f"What a column is called in {tables}, such as caption=text; may be repeated{repeated}.",
         type=ColumnName(),
         multiple=True,
         callback=merge,
