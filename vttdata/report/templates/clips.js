@@ -138,7 +138,7 @@
           for (const number of numbers) {
             if (mine !== run) return;
             const row = await getRow(number);
-            const text = [row[ID], row[SOURCE], ...row[CAPTIONS]].join("\n").toLowerCase();
+            const text = [row[ID], row[SOURCE], row[FILE], ...row[CAPTIONS]].join("\n").toLowerCase();
             if (words.every((word) => text.includes(word))) matching.push(number);
             if (number % data.chunk === 0) status.textContent = `${format(matching.length)} found in ${format(number)} of ${format(total)} …`;
           }
