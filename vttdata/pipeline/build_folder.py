@@ -298,7 +298,7 @@ class Build:
         for item in items:
             if self.tombstones.cover_record(item):
                 self.withdrawn += 1
-                name = normalize("NFC", getattr(item, "file", None) or getattr(item, "locator", ""))
+                name = normalize("NFC", getattr(item, "file", None) or getattr(item, "locator", None) or "")
                 self._withdrawn_names |= {name, PurePosixPath(name).name, PurePosixPath(name).stem}
                 continue
             if isinstance(item, Candidate) and isinstance(stage, Stage):
