@@ -95,7 +95,7 @@ FEW_VIDEOS = 100
 """Videos below which a ranking of systems says so."""
 
 
-class SystemDifference(NamedTuple):
+class RatedDifference(NamedTuple):
     """Mean difference of two systems, `ahead` in the ranking and `behind`, over the videos of which both were rated.
 
     The interval is of bootstrap draws of videos, and `p` of paired randomisation of videos, two-sided; `p_holm` is
@@ -110,14 +110,14 @@ class SystemDifference(NamedTuple):
     p_holm: float
 
 
-def system_differences(scores: Iterable[CaptionScore], *, seed: int = 0) -> list[SystemDifference]:
+def system_differences(scores: Iterable[CaptionScore], *, seed: int = 0) -> list[RatedDifference]:
     """Compare every two systems by their captions' raw scores of the same videos, in the order of the ranking."""
     scores = list(scores)
     by_system = {
         system: {score.video_id: score.raw for score in of_system}
         for system, of_system in group_by_system(scores).items()
     }
-    found: dict[str, SystemDifference] = {}
+    found: dict[str, RatedDifference] = {}
     for ahead, behind in combinations([score.system for score in system_scores(scores)], 2):
         videos = sorted(by_system[ahead].keys() & by_system[behind].keys())
         if not videos:
@@ -130,6 +130,6 @@ def system_differences(scores: Iterable[CaptionScore], *, seed: int = 0) -> list
         resampled = resample_scores(rows, len(videos), seed=seed)[""]
         p = randomise_systems(ours, theirs, len(videos), seed=seed)[""]
         difference = Interval(resampled.score, *resampled.interval())
-        found[f"{len(found)}"] = SystemDifference(ahead, behind, len(videos), difference, p, math.nan)
+        found[f"{len(found)}"] = RatedDifference(ahead, behind, len(videos), difference, p, math.nan)
     corrected = holm({name: one.p for name, one in found.items()})
     return [one._replace(p_holm=corrected[name]) for name, one in found.items()]

@@ -15,7 +15,7 @@ from vttdata.files.table_formats import as_csv, counted
 from vttdata.generate.prefilter import STOP_WORDS
 from vttdata.people.hits.system_captions import read_systems
 from vttdata.people.scoring.scores import system_intervals, system_scores
-from vttdata.people.scoring.significance import FEW_VIDEOS, SystemDifference, system_differences
+from vttdata.people.scoring.significance import FEW_VIDEOS, RatedDifference, system_differences
 from vttdata.people.task import (
     Answered,
     AnswerError,
@@ -278,7 +278,7 @@ def rank_systems(scores: Sequence[CaptionScore], criterion: str) -> list[list[ob
     ]
 
 
-def _differences_section(compared: Sequence[tuple[str, SystemDifference]], first: int) -> Section:
+def _differences_section(compared: Sequence[tuple[str, RatedDifference]], first: int) -> Section:
     """Return the section on the differences of systems, with a sentence on each for a paper.
 
     The column of criteria is left out where `first` is 1, since there is only one.
