@@ -141,7 +141,8 @@ def build(recipe: Recipe, run: Build) -> None:
     found = run.stage(choice, joined, len(sources), of=(sources, shots))
     chosen = leave_out_clips(recipe, run, found, lambda: make_keep_one_stage(sources, shots, pairs, pins))
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
-    names = CaptionNames(list(sources), list(list_copies(probed, sources)), list(list_losses(run, found)))
+    copies, losses = list(list_copies(probed, sources)), list(list_losses(run, found))
+    names = CaptionNames(list(sources), copies, losses, run.is_withdrawn)
     captioned, captions = caption_clips(recipe, run, captions_file, raws, chosen, names, earlier)
     clips: Iterable[Clip] = captioned
     # Before clips are cut, which takes long and replaces those of the earlier dataset.
@@ -244,11 +245,12 @@ def cut_clips(
 
 
 class CaptionNames(NamedTuple):
-    """What captions may name beside clips: sources, copies with the ids that these stand for, and what was lost."""
+    """What captions may name beside clips: sources, copies with the ids that these stand for, and what has gone."""
 
     sources: list[Source]
     copies: list[tuple[Source, str]]
     losses: list[Loss]
+    is_withdrawn: Callable[[str], bool]
 
 
 def caption_clips(

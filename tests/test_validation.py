@@ -52,6 +52,7 @@ def find_problem(value: dict[str, Any], **required: Any) -> dict[str, Any]:
         ({"seconds": 0}, "found 0; it should be greater than 0"),
         ({"seconds": "10"}, 'found "10"; it should be a number'),
         ({"share": 1.5}, "found 1.5; it should be less than or equal to 1"),
+        ({"share": 70}, "found 70; it should be less than or equal to 1; 70 % is 0.7"),
         ({"exact": 1}, "found 1; it should be true or false"),
         ({"method": "slow"}, "found \"slow\"; it should be 'fast' or 'exact'"),
         ({"name": "A"}, 'found "A"; it should be a text that matches ^[a-z]+$'),

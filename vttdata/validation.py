@@ -73,6 +73,9 @@ def describe_problem(problem: Mapping[str, Any], wanted: str | None = None) -> s
     numbers = {name: int(limit) for name, limit in context.items() if isinstance(limit, float) and limit.is_integer()}
     wanted = wanted or _WANTED.get(problem["type"], "").format_map({**context, **numbers})
     message = f"it should be {wanted}" if wanted else str(problem["msg"]).rstrip(".")
+    given = problem["input"]
+    if problem["type"] == "less_than_equal" and context["le"] == 1 and 2 <= given <= 100:
+        message += f"; {given:g} % is {given / 100:g}"
     return f"found {_show(problem['input'])}; {message}"
 
 

@@ -89,6 +89,24 @@ def test_hits_are_the_same_when_systems_name_video_files_and_columns_differ(tmp_
     assert len(one) == 40
 
 
+def test_tables_of_a_campaign_may_call_a_column_differently(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [(f"v{number}", f"a man is running in park {number}") for number in range(40)]
+    ours = plain(tmp_path / "ours.csv", ("video_id", "says"), [(video, text.upper()) for video, text in texts])
+    human = plain(tmp_path / "human.csv", ("clip", "text", "film"), [(*row, row[0]) for row in texts])
+    command = ["people", "make", "rate-scale", *ADDRESS, ours, "--captions", human, "--out", str(tmp_path / "a")]
+    named = ["--columns", "caption=says,caption=text,video_id=clip", "--columns", "source_id=film"]
+    assert main([*command, *named]) == 0, capsys.readouterr().err
+    units = (tmp_path / "a/units.jsonl").read_text()
+    shown = {item["shown"]["caption"] for line in units.splitlines() for item in json.loads(line)["items"]}
+    assert {text for _, text in texts} | {text.upper() for _, text in texts} <= shown
+    capsys.readouterr()
+    assert main([*command, *named, "--columns", "language=tongue"]) == 2
+    assert capsys.readouterr().err == "vttdata: --columns: none of the tables has a column 'tongue'.\n"
+    both = plain(tmp_path / "both.csv", ("video_id", "says", "text"), [(*row, row[1]) for row in texts])
+    assert main([*command[:-1], str(tmp_path / "b"), both, *named]) == 2
+    assert "the columns 'says' and 'text' could both be 'caption'" in capsys.readouterr().err
+
+
 def test_build_makes_one_clip_of_each_video_that_a_spreadsheet_describes(videos: Path, tmp_path: Path) -> None:
     folder = tmp_path / "my videos"
     (folder / "Straße").mkdir(parents=True)
@@ -132,8 +150,8 @@ def test_build_takes_one_spreadsheet_for_videos_and_captions(videos: Path, tmp_p
         (["degrade", "t.csv", "--out", "o", "--columns", "captoin=x"], "'captoin' is not a column of captions"),
         (["degrade", "t.csv", "--out", "o", "--columns", "caption=Txt"], "t.csv:1: there is no column 'Txt'"),
         (["foil", "t.csv", "--out", "o", "--columns", "caption=a", "--columns", "caption=b"], "two columns are named"),
-        ([*RATING, "--columns", "clip=a"], "'clip' is not"),
-        ([*RATING, "--columns", "system=M"], "no column 'M'"),
+        ([*RATING, "--columns", "clip=Text"], "'clip' is not"),
+        ([*RATING, "--columns", "system=M"], "none of the tables has a column 'M'"),
         (["build", "msvd", "--set", "annotations=.", "--columns", "caption=a"], "--columns is for recipes that read"),
         (["degrade", "me/x", "--out", "o", "--columns", "caption=a"], "me/x is a dataset; only those of a table"),
     ],

@@ -168,6 +168,17 @@ def test_name_of_several_builds_is_asked_about(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err == "vttdata: 'road' may be me/road or you/road; write which.\n"
 
 
+def test_mistyped_name_of_a_build_is_suggested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "build.json").write_text(json.dumps({"recipe": "me/uglyfilms"}))
+    BuildRegistry().add("me/uglyfilms", tmp_path)
+    for typed, meant in (("uglyfilm", "uglyfilms"), ("me/uglifilms", "me/uglyfilms")):
+        assert main(["build", typed]) == 2
+        error = capsys.readouterr().err
+        assert error == f"vttdata: No recipe '{typed}': no such file or build; did you mean your build '{meant}'?\n"
+    assert main(["build", "own-foldr"]) == 2
+    assert "(did you mean 'own-folder'?)" in capsys.readouterr().err
+
+
 def test_build_without_rejects_says_so(tmp_path: Path) -> None:
     film(tmp_path / "videos.mp4", 3)
     (tmp_path / "videos").mkdir()

@@ -132,7 +132,7 @@ def test_no_answer_is_lost_behind_a_proxy_that_answers_in_ten_wrong_ways(
     foils = [(f"f{n}", "blue", "a man walks a dog", f"a man walks a cat{n}") for n in range(ANSWERS)]
     table = write_rows(tmp_path / "foils.csv", ("foil_id", "video_id", "caption", "foil"), *foils)
     campaign = make(
-        *(tmp_path / "campaign", "foil-review", table, "--videos", clips),
+        *(tmp_path / "campaign", "foil-review", table, "--videos", clips, "--set", "min_shown=0"),
         *("--set", "controls=0", "--set", "judgments=1"),
     )
     with served(campaign) as running, proxied(running.root) as proxy:
@@ -162,7 +162,17 @@ def test_answer_waits_behind_a_login_page_with_a_sentence(
 ) -> None:
     table = write_rows(tmp_path / "f.csv", ("foil_id", "video_id", "caption", "foil"), ("f", "blue", "a dog", "a cat"))
     campaign = make(
-        *(tmp_path / "campaign", "foil-review", table, "--videos", clips, "--set", "controls=0"),
+        *(
+            tmp_path / "campaign",
+            "foil-review",
+            table,
+            "--videos",
+            clips,
+            "--set",
+            "controls=0",
+            "--set",
+            "min_shown=0",
+        ),
     )
     with served(campaign) as running, proxied(running.root) as proxy:
         proxy.ways = cycle([way])
@@ -187,7 +197,7 @@ def test_refusal_of_the_server_ends_an_answer_and_an_unknown_link_keeps_it(
     hasty: Assessor, clips: Path, tmp_path: Path
 ) -> None:
     table = write_rows(tmp_path / "f.csv", ("foil_id", "video_id", "caption", "foil"), ("f", "blue", "a dog", "a cat"))
-    arguments = ("foil-review", table, "--videos", clips, "--set", "controls=0")
+    arguments = ("foil-review", table, "--videos", clips, "--set", "controls=0", "--set", "min_shown=0")
     campaign, other = (make(tmp_path / name, *arguments) for name in ("campaign", "other"))
     with served(campaign) as running, served(other) as elsewhere, proxied(running.root) as proxy:
         hasty.open(f"{proxy.root}/w/{campaign.worker_token('ann')}")

@@ -218,7 +218,17 @@ def test_ratings_on_a_scale_with_two_criteria_two_windows_and_no_network(
     )
     criteria = "criteria={fit: 'How well does it fit?', language: 'How well is it written?'}"
     campaign = make(
-        tmp_path / "campaign", "rate-scale", system, "--videos", clips, "--set", criteria, "--set", "highest=10"
+        tmp_path / "campaign",
+        "rate-scale",
+        system,
+        "--videos",
+        clips,
+        "--set",
+        criteria,
+        "--set",
+        "highest=10",
+        "--set",
+        "min_shown=0",
     )
     with served(campaign) as running:
         enter(shown, running)
@@ -273,7 +283,9 @@ def test_foils_are_reviewed_and_their_verdicts_read(shown: Assessor, clips: Path
         ("f1", VIDEOS[0], "a man walks a dog", "a man walks a sea lion"),
         ("f2", VIDEOS[1], "\U0001f600 two cups on a table", "\U0001f600 two cups on a horse"),
     )
-    campaign = make(tmp_path / "campaign", "foil-review", foils, "--videos", clips, "--set", "controls=0")
+    campaign = make(
+        tmp_path / "campaign", "foil-review", foils, "--videos", clips, "--set", "controls=0", "--set", "min_shown=0"
+    )
     with served(campaign) as running:
         enter(shown, running)
         marks = {}
@@ -299,7 +311,17 @@ def test_relevance_is_judged_with_a_control_and_read_for_retrieval(
     rows += [(VIDEOS[0], f"wrong{n}", text, "no") for n, text in enumerate(CAPTIONS[1:5])]
     pairs = write_rows(tmp_path / "pairs.csv", ("video_id", "caption_id", "caption", "expected"), *rows)
     campaign = make(
-        tmp_path / "campaign", "relevance", pairs, "--videos", clips, "--set", "videos=2", "--set", "min_controls=5"
+        tmp_path / "campaign",
+        "relevance",
+        pairs,
+        "--videos",
+        clips,
+        "--set",
+        "videos=2",
+        "--set",
+        "min_controls=5",
+        "--set",
+        "min_shown=0",
     )
     unit = next(iter(campaign.units.values()))
     with served(campaign) as running:

@@ -16,7 +16,7 @@ from tests.helpers.needs import library
 from tests.people.served import write_rows
 from vttdata.people.campaign import Campaign, make_campaign
 from vttdata.people.service import UnitQueue
-from vttdata.people.task import Answered, Item, Material, Observed
+from vttdata.people.task import Answered, Item, Material, Observed, load_task
 from vttdata.records import Caption
 
 library("scipy")
@@ -115,3 +115,19 @@ def test_robot_that_reads_and_finds_all_controls_does_not_count_unless_it_watche
     assert (found.name, found.keep) == (verdict, verdict == "reliable")
     files = campaign.task.further_files(answers, campaign.task.rows(answers), kept={"robot"} if found.keep else set())
     assert ("systems.csv" in files) == found.keep
+
+
+@pytest.mark.parametrize(("shown", "verdict"), [(0.0, "not_shown"), (0.49, "not_shown"), (0.5, "reliable")])
+@pytest.mark.parametrize("task", ["rate-scale", "foil-review", "relevance"])
+def test_right_controls_do_not_count_of_who_watches_nothing(task: str, shown: float, verdict: str) -> None:
+    found = load_task(task)(load_task(task).Settings())
+    fields = {"questions": {"score": "?"}, "steps": [1, 5], "verdicts": {}}
+    facts = {"expected": ["yes"]} if task == "relevance" else {"expected": "present"}
+    right = {"scores": {"score": 1}, "verdict": "present", "relevant": [True]}
+    (item,) = found.unit(Material((), lambda _: {}), Item("i", "v", fields, facts)).items
+    assert item.shown["min_shown"] == 0.5
+    number = 10
+    answers = [Answered("w", f"u{n}", item, right, 9.0, 9.0 * n, Observed(shown)) for n in range(number)]
+    judged = found.verdict(answers)
+    assert (judged.name, judged.keep) == (verdict, verdict == "reliable"), judged
+    assert (f"50% of the clip were shown for 0 of {number} answers" in judged.evidence) == (verdict == "not_shown")

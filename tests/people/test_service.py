@@ -41,7 +41,17 @@ def rating(tmp_path: Path, clips: Path) -> Iterator[Running]:
         for name in (SECRET_SYSTEM, "other-b", "other-c")
     ]
     campaign = make(
-        tmp_path / "campaign", "rate-scale", *systems, "--videos", clips, "--set", "judgments=2", "--set", "controls=0"
+        tmp_path / "campaign",
+        "rate-scale",
+        *systems,
+        "--videos",
+        clips,
+        "--set",
+        "judgments=2",
+        "--set",
+        "controls=0",
+        "--set",
+        "min_shown=0",
     )
     with served(campaign) as running:
         yield running

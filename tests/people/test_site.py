@@ -29,7 +29,7 @@ from vttdata.people.answers.campaign_answers import add_answers
 from vttdata.people.campaign import Campaign, make_campaign, read_campaign
 from vttdata.people.exports import export_campaign
 from vttdata.people.hits.write import write_hits
-from vttdata.people.results import result_files
+from vttdata.people.results import campaign_results
 from vttdata.people.store import Store
 from vttdata.people.task import Material
 
@@ -201,7 +201,7 @@ def test_same_answers_give_the_same_results(assessor: Assessor, tmp_path: Path, 
 
     with served(campaign) as running:
         given = answer_served(assessor, running, workers, scores_of)
-        server_side = result_files(campaign, running.service.store)
+        server_side = campaign_results(campaign, running.service.store).files
         export_campaign(campaign, running.service.store, "pages", site.folder)
     downloads = []
     for number, (worker, unit) in enumerate(given.items()):
@@ -214,7 +214,7 @@ def test_same_answers_give_the_same_results(assessor: Assessor, tmp_path: Path, 
         downloads.append(assessor.download("csv", tmp_path / worker, "csv"))
     store = Store(exported)
     assert add_answers(exported, store, downloads) == {}
-    page_side = result_files(exported, store)
+    page_side = campaign_results(exported, store).files
     store.close()
     assert {row["verdict"] for row in csv.DictReader(page_side["workers.csv"].splitlines())} == {"reliable"}
     ranked = [row["system"] for row in csv.DictReader(page_side["systems.csv"].splitlines())]

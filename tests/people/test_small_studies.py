@@ -138,7 +138,7 @@ def test_where_all_workers_are_untested_the_report_says_what_to_do(
     campaign = make(tmp_path, "rate-scale", systems_and_people(tmp_path, 2, 8), ["ann"], "--set", "min_controls=50")
     assert serve_and_score(campaign, ["ann"], answer)[1] == set()
     said = capsys.readouterr().out
-    assert "No answer counts: 1 of 1 workers are untested" in said
+    assert "No answer counts: 1 of 1 worker is untested" in said
     assert "judged from 50 on" in said
     assert "--keep-all" in said
 

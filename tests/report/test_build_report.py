@@ -106,6 +106,7 @@ def test_reader_searches_sorts_and_opens_a_clip(page: OpenPage) -> None:
     page.js("const order = document.getElementById('clip-order'); order.value = '-seconds';")
     page.js("document.getElementById('clip-tools').dispatchEvent(new Event('input'))")
     page.wait(lambda: "6.0 s" in page.texts(".sheet li")[0])
+    assert any("\n<img src=x onerror=hacked=1>.mp4\n" in text for text in page.texts(".sheet li"))
     page.js("document.querySelector('.sheet button').click()")
     page.wait(lambda: page.texts("dialog ol li"))
     assert HOSTILE.replace("\u202e", "\ufffd")[:30] in page.texts("dialog ol li")[0]

@@ -655,19 +655,24 @@ def seed_option(description: str) -> Callable[[F], F]:
     return option("--seed N", description, type=SEED, default=0)
 
 
-def columns_option(tables: str) -> Callable[[F], F]:
-    """Declare ``--columns NAME=COLUMN``, which may be repeated; the command gets a dict."""
+def columns_option(tables: str, *, several: bool = False) -> Callable[[F], F]:
+    """Declare ``--columns NAME=COLUMN``, which may be repeated; the command gets a dict.
 
-    def merge(ctx: click.Context, param: click.Parameter, values: Any) -> dict[str, str]:
-        columns: dict[str, str] = {}
-        for name, column in (pair for pairs in values for pair in pairs):
-            if columns.setdefault(name, column) != column:
+    With `several`, tables may call a column differently, and its values are lists.
+    """
+
+    def merge(ctx: click.Context, param: click.Parameter, values: Any) -> Mapping[str, str | list[str]]:
+        columns: dict[str, list[str]] = {}
+        for name, column in dict.fromkeys(pair for pairs in values for pair in pairs):
+            columns.setdefault(name, []).append(column)
+            if len(columns[name]) > 1 and not several:
                 raise click.BadParameter(f"two columns are named for {name}.", ctx, param)
-        return columns
+        return columns if several else {name: column for name, (column,) in columns.items()}
 
+    repeated = ", also for a column that tables call differently" if several else ""
     return option(
         "--columns NAME=COLUMN",
-        f"What a column is called in {tables}, such as caption=text; may be repeated.",
+        f"What a column is called in {tables}, such as caption=text; may be repeated{repeated}.",
         type=ColumnName(),
         multiple=True,
         callback=merge,

@@ -47,7 +47,7 @@ from vttdata.errors import VttdataError
     type=FILE,
     multiple=True,
 )
-@option("--dry-run", "List every file that would be changed or removed, and stop.", is_flag=True)
+@option("--dry-run", "Say what would be changed or removed (each file with --json), and stop.", is_flag=True)
 @json_option
 def command(
     dataset: str,

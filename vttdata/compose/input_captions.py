@@ -5,7 +5,7 @@ Tables are cleaned as a build cleans them, but no caption is too short or too lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +42,9 @@ def is_table(reference: str) -> bool:
     return Path(reference).suffix.lower() in TABLE_SUFFIXES and not Path(reference).is_dir()
 
 
-def read_input(reference: str, columns: Mapping[str, str] | None = None, *, any_table: bool = False) -> InputCaptions:
+def read_input(
+    reference: str, columns: Mapping[str, str | Sequence[str]] | None = None, *, any_table: bool = False
+) -> InputCaptions:
     """Read the captions of an input.
 
     Args:
@@ -82,7 +84,7 @@ def read_input(reference: str, columns: Mapping[str, str] | None = None, *, any_
     return InputCaptions([SplitCaptions("", captions, source_of)], removed)
 
 
-def check_input_columns(reference: str, columns: Mapping[str, str]) -> None:
+def check_input_columns(reference: str, columns: Mapping[str, str | Sequence[str]]) -> None:
     """Raise VttdataError when columns are named that a table of captions does not have, or of a dataset."""
     if columns and not is_table(reference):
         raise VttdataError(f"columns: {reference} is a dataset; only those of a table can be named.")

@@ -101,7 +101,7 @@ def find_traces(
             others = [each.name for each in path.parent.iterdir() if not each.match("*.arrow") and each.name != _ABOUT]
             removal = f"rm -r {shlex.quote(str(path.parent))}"
             if others:
-                removal = f"move {', '.join(map(ascii, sorted(others)))} out of it, then {removal}"
+                removal = f"move {', '.join(map(repr, sorted(others)))} out of it, then {removal}"
             yield Trace(path.parent, "prepared tables", removal)
 
 

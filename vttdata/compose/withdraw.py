@@ -11,7 +11,8 @@ import contextlib
 import json
 import os
 import re
-from collections import defaultdict
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -42,6 +43,7 @@ from vttdata.export.write import withdraw_from_export
 from vttdata.files.output_file import write_whole
 from vttdata.files.own_folder import FileChanges
 from vttdata.files.reading import file_sha256
+from vttdata.files.table_formats import counted
 from vttdata.ids import find_video_id, source_of
 from vttdata.json_types import JsonObject, Row
 from vttdata.load.local_builds import ACCOUNT, BuildRegistry, read_account
@@ -63,8 +65,8 @@ _KINDS = {
     "sha256": "file",
     **dict.fromkeys(("question_id", "foil_id"), "item"),
 }
-# Files that an error names.
-_FILES = 3
+# Files that an error names, and videos that a report names.
+_FILES, _NAMED = 3, 20
 _TEXTS = ("caption", "captions", "question", "original", "foil", "foils", "references", "title")
 
 
@@ -106,6 +108,7 @@ class WithdrawalReport:
         changes: files by what becomes of them.
         traces: of what is withdrawn in files that are not changed.
         unreached: what cannot be looked into, a sentence each.
+        names: of the files of the sources that go, or else their addresses or ids.
     """
 
     dataset: Path
@@ -118,17 +121,28 @@ class WithdrawalReport:
     changes: FileChanges = field(default_factory=FileChanges)
     traces: Sequence[Trace] = ()
     unreached: Sequence[str] = ()
+    names: Sequence[str] = ()
 
     def as_text(self) -> str:
-        """Return the report: a line for each file, trace and sentence."""
+        """Return the report: a line for each file, trace and sentence, and one for all tables of a build's stages."""
         is_dry_run = self.changes.is_dry_run
+        copies = f"{self.copies:,} edited {'copy' if self.copies == 1 else 'copies'}"
+        sources = f"{counted(self.requested, 'source')} and {copies} of {'it' if self.requested == 1 else 'them'}"
         lines = [
-            f"{self.dataset}, version {self.version}: {self.requested:,} sources and {self.copies:,} edited copies of "
-            f"them, with {self.clips:,} clips and {self.captions:,} captions, "
-            f"{'would be' if is_dry_run else 'are'} withdrawn."
+            f"{self.dataset}, version {self.version}: {sources}, with {counted(self.clips, 'clip')} and "
+            f"{counted(self.captions, 'caption')}, {'would be' if is_dry_run else 'are'} withdrawn."
         ]
+        more = [f"and {len(self.names) - _NAMED:,} more; --json lists them"] if len(self.names) > _NAMED else []
+        lines += [f"withdrawn: {name}" for name in [*self.names[:_NAMED], *more]]
         lines += [f"nothing is left of {split}" for split in self.emptied]
-        lines += [f"{action}  {path}" for path, action in self.changes.files]
+        of_stages: Counter[tuple[Path, str]] = Counter()
+        for path, action in self.changes.files:
+            stages = next((each for each in path.parents if each.name == "stages"), None)
+            if stages is not None and (stages.parent / ACCOUNT).is_file():
+                of_stages[stages, action] += 1
+            else:
+                lines.append(f"{action}  {path}")
+        lines += [f"{action}  {counted(n, 'file')} in {path}" for (path, action), n in sorted(of_stages.items())]
         lines += [f"left     {path}: {reason}" for path, reason in self.changes.left]
         lines += [f"mentions it, and is not changed: {trace}" for trace in self.traces]
         lines += [f"not reached: {sentence}" for sentence in self.unreached]
@@ -136,7 +150,7 @@ class WithdrawalReport:
 
     def as_json(self) -> JsonObject:
         """Return plain values."""
-        names = ("version", "requested", "copies", "clips", "captions", "emptied", "unreached")
+        names = ("version", "requested", "copies", "clips", "captions", "emptied", "unreached", "names")
         return {
             "dataset": str(self.dataset),
             **{name: getattr(self, name) for name in names},
@@ -149,7 +163,7 @@ class WithdrawalReport:
 class _Plan(NamedTuple):
     """Sources that are named and copies of them, numbers of clips and captions, tombstones and texts of all that goes.
 
-    The texts are those that no row has that stays.
+    The texts are those that no row has that stays; `names` are of files in Unicode's composed form, or of sources.
     """
 
     requested: int
@@ -158,6 +172,7 @@ class _Plan(NamedTuple):
     captions: int
     tombstones: Tombstones
     texts: Collection[str]
+    names: Sequence[str] = ()
 
 
 def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry_run: bool = False) -> WithdrawalReport:
@@ -187,7 +202,7 @@ def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry
         # Otherwise, reports were made without what is withdrawn.
         is_begun = withdrawal_journal(folder).exists()
         version = before if is_revised else next_version(before, "major")
-        report = WithdrawalReport(folder, version, *plan[:4], changes=changes)
+        report = WithdrawalReport(folder, version, *plan[:4], changes=changes, names=plan.names)
         with contextlib.nullcontext() if dry_run else _unfinished(folder, version):
             if not is_revised:
                 revised = Changes(version, tombstones=plan.tombstones)
@@ -210,7 +225,7 @@ def withdraw(dataset: str | os.PathLike[str], request: WithdrawalRequest, *, dry
                 raise VttdataError("\n".join(refusals))
             places = [folder.parent if is_built else folder, *also]
             report.traces = list(find_traces(places, plan.tombstones, plan.texts, changes))
-    report.unreached = list(_unreached(folder.parent))
+    report.unreached = list(_unreached(folder.parent, report.names))
     return report
 
 
@@ -255,7 +270,7 @@ def _find_folder(dataset: str | os.PathLike[str]) -> Path:
 
 def _plan(folder: Path, request: WithdrawalRequest, earlier: Tombstones, version: str) -> _Plan:
     tables = read_tables(folder)
-    names = _index_sources(tables)
+    names = _index_sources(folder, tables)
     chosen = _choose_sources(folder, names, request, earlier)
     copies = _find_copies(tables, chosen, edited=not request.keep_copies)
     gone, annotators = chosen | copies, set(request.annotators)
@@ -284,14 +299,19 @@ def _plan(folder: Path, request: WithdrawalRequest, earlier: Tombstones, version
                 )
     unknown = {name for name in annotators - authors if not earlier.covers(name, ("annotator",))}
     if unknown:
-        raise VttdataError(f"{folder}: no caption is by {min(unknown)!a}; the column 'annotator' names its authors.")
+        raise VttdataError(f"{folder}: no caption is by {min(unknown)!r}; the column 'annotator' names its authors.")
+    values[True].update((file, "file") for file, sources in names.by_file.items() if sources <= gone)
+    values[True].update((url, "url") for url, source in names.by_url.items() if source in gone)
     # What names something that stays, too, such as an address of several sources, is no name of what goes.
     withdrawn = values[True] - values[False]
     withdrawn |= {(name, "annotator") for name in annotators} | {(name, "source") for name in gone}
     is_kept = request.keep_fingerprints and not request.keep_copies
     salt = file_sha256(folder / MANIFEST)[:32]
     tombstones = earlier.add(withdrawn, request.reason, version, fingerprints if is_kept else {}, salt)
-    return _Plan(len(chosen), len(copies), len(clips), captions, tombstones, texts[True] - texts[False])
+    files = {file: source for file, sources in names.by_file.items() for source in sources & gone}
+    urls = {source: url for url, source in names.by_url.items()}
+    named = [*sorted(files), *sorted(urls.get(source, source) for source in gone - set(files.values()))]
+    return _Plan(len(chosen), len(copies), len(clips), captions, tombstones, texts[True] - texts[False], named)
 
 
 def _rows(tables: Mapping[str, ConfigTables], config: str, columns: Collection[str]) -> Iterator[Row]:
@@ -304,7 +324,8 @@ def _rows(tables: Mapping[str, ConfigTables], config: str, columns: Collection[s
 class _Names(NamedTuple):
     """Sources by their ids and those of their clips, by their addresses, and by names of files, which several may have.
 
-    A clip without a source is its own, as in a set of foils.
+    A clip without a source is its own, as in a set of foils. Names of files are in Unicode's composed form; those of
+    files that a build left out, since they equal that of a source, name this source.
     """
 
     by_id: Mapping[str, str]
@@ -312,7 +333,7 @@ class _Names(NamedTuple):
     by_file: Mapping[str, set[str]]
 
 
-def _index_sources(tables: Mapping[str, ConfigTables]) -> _Names:
+def _index_sources(folder: Path, tables: Mapping[str, ConfigTables]) -> _Names:
     by_id: dict[str, str] = {}
     by_url: dict[str, str] = {}
     by_file: dict[str, set[str]] = defaultdict(set)
@@ -325,7 +346,15 @@ def _index_sources(tables: Mapping[str, ConfigTables]) -> _Names:
             if row.get("url"):
                 by_url[row["url"]] = source
             if row.get("file"):
-                by_file[row["file"]].add(source)
+                by_file[unicodedata.normalize("NFC", row["file"])].add(source)
+    kept = {row.get("sha256"): row["source_id"] for row in _rows(tables, "sources", ("source_id", "sha256"))}
+    probed = folder.parent / "stages/probe/kept.parquet"
+    for row in read_parquet_rows([probed] if probed.is_file() else [], ("file", "url", "sha256")):
+        source = kept.get(row["sha256"])
+        if source is not None:
+            by_file[unicodedata.normalize("NFC", row["file"])].add(source)
+        if source is not None and row["url"]:
+            by_url.setdefault(row["url"], source)
     return _Names({clip: clip for clip in clips} | by_id, by_url, by_file)
 
 
@@ -334,16 +363,17 @@ def _choose_sources(folder: Path, names: _Names, request: WithdrawalRequest, ear
     chosen: set[str] = set()
     for name in request.ids:
         known = find_video_id(name, names.by_id)
-        found = {names.by_id[known]} if known is not None else names.by_file.get(name, set())
+        file = unicodedata.normalize("NFC", name)
+        found = {names.by_id[known]} if known is not None else names.by_file.get(file, set())
         if len(found) != 1 and not earlier.covers(name, (*VIDEO, "file")):
-            alike = [file for file in sorted(names.by_file) if PurePosixPath(file).name == name]
-            files = f"; write the whole name of its file: {', '.join(map(ascii, alike[:_FILES]))}" if alike else ""
-            raise VttdataError(f"{folder}: has neither a clip nor a source {name[:80]!a}{files}; nothing was changed.")
+            alike = [each for each in sorted(names.by_file) if PurePosixPath(each).name == file]
+            files = f"; write the whole name of its file: {', '.join(map(repr, alike[:_FILES]))}" if alike else ""
+            raise VttdataError(f"{folder}: has neither a clip nor a source {name[:80]!r}{files}; nothing was changed.")
         chosen |= found
     for url in request.urls:
         source = names.by_url.get(url, names.by_id.get(source_of(url) or ""))
         if source is None and not earlier.covers(url, ("url",)):
-            raise VttdataError(f"{folder}: no source has the address {url[:120]!a}; nothing was changed.")
+            raise VttdataError(f"{folder}: no source has the address {url[:120]!r}; nothing was changed.")
         chosen |= {source} if source is not None else set()
     return chosen
 
@@ -421,11 +451,15 @@ def _with_items(dataset: Path, tombstones: Tombstones) -> Tombstones:
     return tombstones.add(items, newest.reason, newest.version, {}, newest.salt)
 
 
-def _unreached(build: Path) -> Iterator[str]:
+def _unreached(build: Path, names: Sequence[str]) -> Iterator[str]:
     """Yield what a withdrawal cannot reach."""
     account = read_account(build) or {}
-    for value in re.findall(r'"(/[^"]*)"', json.dumps(account.get("settings", {}), ensure_ascii=False)):
+    values = re.findall(r'"(/[^"]*)"', json.dumps(account.get("settings", {}), ensure_ascii=False))
+    for value in dict.fromkeys(values):
         if os.path.exists(value) and not Path(value).resolve().is_relative_to(build):
             yield f"{value} is an input of the build and stays; later builds leave out what is withdrawn."
+            folder = Path(value) if os.path.isdir(value) else Path(value).parent
+            paths = (folder / unicodedata.normalize(form, name) for name in names for form in ("NFC", "NFD"))
+            yield from (f"{path} is a withdrawn video and stays." for path in dict.fromkeys(paths) if path.is_file())
     yield "Versions on the Hub: 'vttdata publish' replaces the newest, and with --erase-history all earlier ones too."
     yield "Copies that others made, and caches of their machines."

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import shlex
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,6 +169,8 @@ class Tombstones:
 
 
 def _digest(salt: str, value: str) -> str:
+    # Names of files may come decomposed, and people type them composed.
+    value = unicodedata.normalize("NFC", value)
     return hashlib.sha256(f"{salt}\0{value}".encode("utf-8", "surrogatepass")).hexdigest()
 
 

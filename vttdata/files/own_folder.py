@@ -85,7 +85,7 @@ def check_own(folder: Path, kind: FolderKind) -> None:
         raise VttdataError(f"{folder}: is a file and is not replaced by {kind.what}; choose another folder.")
     foreign = foreign_files(folder, kind)
     if foreign:
-        listed = ", ".join(map(ascii, foreign[:_MOST_NAMED]))
+        listed = ", ".join(map(repr, foreign[:_MOST_NAMED]))
         listed += f" and {len(foreign) - _MOST_NAMED:,} others" if len(foreign) > _MOST_NAMED else ""
         reason = "choose another folder, or move these files away"
         if not _own_names(folder, kind) and (folder / kind.marker).is_file():

@@ -32,6 +32,11 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words, such as ``1 clip`` and ``1,200 clips``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def align_columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
     """Align columns to the right, and those with the indices `left` to the left."""
     rows = [[printable(cell) for cell in row] for row in rows]

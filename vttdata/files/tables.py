@@ -69,8 +69,10 @@ class Columns:
         names: names by which the reader finds cells in a row; without any, a row has all columns as they are called.
         required: groups of names; a table has at least one column of each group.
         numbers: columns of numbers, in which a semicolon-separated table may have decimal commas.
-        mapping: name -> name of that column in the table, as the user says; none where the user cannot.
-        any_table: the mapping is for several tables, so that in one of them a column may have a usual name.
+        mapping: name -> name of that column in the table, or the names of which it has one, as the user says; none
+            where the user cannot.
+        any_table: the mapping is for several tables, so that one of them may have usual names, and lack columns that
+            are not required.
         others: columns that are left out; any further one that resembles a name is refused. None leaves out all.
         pairs: columns of the keys and of the values of a JSON object that is a table by itself; None for none.
         keep_spaces: cells have the spaces around their text that the file has, for readers whom these tell something.
@@ -79,7 +81,7 @@ class Columns:
     names: Sequence[str] = ()
     required: Sequence[Sequence[str]] = ()
     numbers: Sequence[str] = ()
-    mapping: Mapping[str, str] | None = None
+    mapping: Mapping[str, str | Sequence[str]] | None = None
     any_table: bool = False
     others: Sequence[str] | None = None
     pairs: tuple[str, str] | None = None
@@ -114,17 +116,21 @@ class Columns:
         return located
 
     def _find(self, name: str, header: Sequence[str], location: str, *, partial: bool) -> str | None:
-        mapped = (self.mapping or {}).get(name)
-        column = find_column(mapped or name, header, location)
-        if mapped is None or column is not None:
+        given = (self.mapping or {}).get(name, name)
+        wanted = [given] if isinstance(given, str) else list(given)
+        found = [column for each in wanted if (column := find_column(each, header, location)) is not None]
+        if len(found) > 1:
+            raise VttdataError(
+                f"{location}: the columns '{found[0]}' and '{found[1]}' could both be '{name}'; keep one."
+            )
+        if found or name not in (self.mapping or {}):
+            return found[0] if found else None
+        alike = [other for group in self.required if name in group for other in group]
+        column = find_column(name, header, location) if self.any_table else None
+        if self.any_table and (not alike or any(find_column(other, header, location) for other in alike)):
             return column
-        alike = [other for group in self.required if name in group for other in group] or [name]
-        if self.any_table:
-            column = find_column(name, header, location)
-            if any(find_column(other, header, location) for other in alike):
-                return column
         if column is None and not partial:
-            raise VttdataError(f"{location}: {_missing([(mapped,)], header)}.")
+            raise VttdataError(f"{location}: {_missing([wanted], header)}.")
         return column
 
 

@@ -47,7 +47,10 @@ def find_recipe(reference: str | os.PathLike[str]) -> RecipeFile | LocalBuild:
     refuse_address(reference)
     is_recipe = reference in packaged.recipes() or Path(reference).is_file()
     build = None if is_recipe else BuildRegistry().find(reference)
-    return build if build is not None else packaged.recipe_file(reference)
+    if build is not None:
+        return build
+    known = {build.name for build in BuildRegistry().builds()} if not is_recipe else set()
+    return packaged.recipe_file(reference, [*known, *(name.partition("/")[2] for name in known)])
 
 
 def refuse_address(place: str | os.PathLike[str] | None) -> None:

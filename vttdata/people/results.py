@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from vttdata.errors import VttdataWarning
 from vttdata.files.results import ResultTable, Section, format_markdown
-from vttdata.files.table_formats import as_csv
+from vttdata.files.table_formats import as_csv, counted
 from vttdata.people.campaign import Campaign
 from vttdata.people.scoring.quality import WorkerQuality, agreement, worker_quality
 from vttdata.people.scoring.tables import findings_table
@@ -19,14 +21,21 @@ def published_answers(campaign: Campaign, store: Store) -> list[Answered]:
     return [entry._replace(worker=campaign.hash_worker(entry.worker)) for entry in answered(campaign, store.answers())]
 
 
-def result_files(
+class CampaignResults(NamedTuple):
+    """Files of a campaign's results, name -> text, and what they say of what was judged, such as a ranking."""
+
+    files: dict[str, str]
+    sections: Sequence[Section]
+
+
+def campaign_results(
     campaign: Campaign,
     store: Store,
     *,
     keep_all: bool = False,
     findings: Mapping[str, Sequence[str]] | None = None,
-) -> dict[str, str]:
-    """Return the files of results: name -> text.
+) -> CampaignResults:
+    """Return the files of results.
 
     - ``results.csv``: the task's table, of the workers that are kept; see `Task.columns`;
     - further files of the task, such as ``captions.csv`` for a build;
@@ -46,17 +55,22 @@ def result_files(
     columns = list(campaign.task.columns)
     rows = campaign.task.rows(kept)
     files = {"results.csv": as_csv([columns, *([row[name] for name in columns] for row in rows)])}
-    if kept:
-        files |= campaign.task.further_files(answers, rows, kept={entry.worker for entry in kept})
+    found = campaign.task.further_files(answers, rows, kept={entry.worker for entry in kept}) if kept else {}
+    files |= {name: text if isinstance(text, str) else format_markdown(text, depth=1) for name, text in found.items()}
+    shown = [section for text in found.values() if not isinstance(text, str) for section in text]
     workers = quality_table(quality)
     agreed = [list(entry) for entry in agreement(campaign.task, kept)]
     measures = ["name", "level", "items", "ratings", "alpha", "fleiss", "cohen", "spearman", "kendall"]
+    items, excluded = len({(entry.unit, entry.item.item) for entry in kept}), counted(len(left_out), "worker")
     counts = (
-        f"{len(kept):,} answers of {len({entry.worker for entry in kept}):,} workers to "
-        f"{len({(entry.unit, entry.item.item) for entry in kept}):,} items; {len(left_out):,} workers are left out."
+        f"{counted(len(kept), 'answer')} of {counted(len({entry.worker for entry in kept}), 'worker')} to "
+        f"{counted(items, 'item')}; {excluded} {'is' if len(left_out) == 1 else 'are'} left out."
     )
     meanings = [(f"`{name}`", text) for name, text in campaign.task.columns.items()]
-    advice = [] if kept or not answers else [_advise(quality)]
+    nobody = "Nobody has answered yet, so there is nothing to score."
+    if not answers:
+        warnings.warn(nobody, VttdataWarning, stacklevel=2)
+    advice = [] if kept else [_advise(quality) if answers else nobody]
     sections = [
         Section(campaign.title, [counts, *advice]),
         Section("Agreement", table=ResultTable(measures, agreed), depth=1),
@@ -64,21 +78,19 @@ def result_files(
         Section("results.csv", table=ResultTable(("column", "meaning"), meanings), depth=1),
     ]
     if findings is not None:
-        found = findings_table(findings)
-        files["findings.csv"] = as_csv(found)
+        table = findings_table(findings)
+        files["findings.csv"] = as_csv(table)
         if findings:
-            sections.append(Section("Findings in the files", table=ResultTable.of_rows(found), depth=1))
-    return files | {
-        "workers.csv": as_csv(workers),
-        "agreement.csv": as_csv([measures, *agreed]),
-        "report.md": format_markdown(sections, depth=1),
-    }
+            sections.append(Section("Findings in the files", table=ResultTable.of_rows(table), depth=1))
+    files |= {"workers.csv": as_csv(workers), "agreement.csv": as_csv([measures, *agreed])}
+    return CampaignResults(files | {"report.md": format_markdown(sections, depth=1)}, shown)
 
 
 def _advise(quality: Sequence[WorkerQuality]) -> str:
     """Return what to do where no worker counts."""
     untested = sum(report.verdict.name == "untested" for report in quality)
-    sentence = f"No answer counts: {untested:,} of {len(quality):,} workers are untested"
+    are = "is" if untested == 1 else "are"
+    sentence = f"No answer counts: {untested:,} of {counted(len(quality), 'worker')} {are} untested"
     if evidence := next((report.verdict.evidence for report in quality if report.verdict.name == "untested"), None):
         sentence += f" ({evidence})"
     return (

@@ -28,7 +28,7 @@ from vttdata.errors import VttdataError
 from vttdata.people.addresses import is_url, policy_source
 from vttdata.people.campaign import Campaign, check_videos
 from vttdata.people.connections import Connection, OncePerMinute
-from vttdata.people.results import result_files
+from vttdata.people.results import campaign_results
 from vttdata.people.service import RequestError, Service, lock_campaign
 from vttdata.people.store import SaveError, Store
 from vttdata.people.task import Observed, Row, script_of
@@ -182,7 +182,7 @@ class _Site:
 
     async def download(self, request: Request) -> Response:
         self.check_requester(request)
-        written = await run_in_threadpool(result_files, self.campaign, self.service.store)
+        written = (await run_in_threadpool(campaign_results, self.campaign, self.service.store)).files
         name = request.path_params["name"]
         if name not in written:
             raise RequestError(404, "There is no such table.")

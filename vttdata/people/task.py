@@ -13,11 +13,12 @@ import random
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from vttdata.errors import VttdataError
+from vttdata.files.results import Section
 from vttdata.files.table_formats import as_csv
 from vttdata.ids import digest
 from vttdata.people.addresses import is_url, video_address
@@ -178,7 +179,7 @@ class Material:
         files: returns the file of each of some ids that has one.
         human: human captions, for controls and as a system of their own.
         source_of: `video_id` -> `source_id`; a video without an entry is its own source.
-        columns: name of a column -> its name in the inputs.
+        columns: name of a column -> its name, or its names, in the inputs that have it.
         seed: of the draws that decide what is asked.
         secret: of the campaign; whatever orders and names units depends on it, so that nobody can tell controls apart.
         address: ``http(s)`` URL of the videos with ``{video_id}`` in it; None where they are files.
@@ -190,7 +191,7 @@ class Material:
     files: Callable[[Iterable[str]], Mapping[str, Path]]
     human: Sequence[Caption] = ()
     source_of: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     seed: int = 0
     address: str | None = None
     secret: bytes = b""
@@ -311,6 +312,11 @@ class Task(ABC):
         return 0.0
 
     @property
+    def min_shown(self) -> float:
+        """Least share of a clip's length that must have been shown; the setting of this name, 0 without one."""
+        return float(getattr(self.settings, "min_shown", 0.0))
+
+    @property
     def alpha(self) -> float:
         """Probability below which as many right answers to controls are no chance."""
         return 0.05
@@ -329,7 +335,19 @@ class Task(ABC):
         return " ".join(map(str, answer.values()))
 
     def verdict(self, answers: Sequence[Answered]) -> Verdict:
-        """Judge a worker by the controls: at least `pass_mark` of them must be right, and more than by chance."""
+        """Judge a worker by what was shown, see `saw_enough`, then by the controls.
+
+        At least `pass_mark` of them must be right, and more than by chance.
+        """
+        by_controls = self._judge_controls(answers)
+        shares = [entry.observed.shown for entry in answers if entry.observed is not None]
+        if saw_enough(shares, self.min_shown):
+            return by_controls
+        shown = sum(share >= self.min_shown for share in shares)
+        evidence = f"{self.min_shown:.0%} of the clip were shown for {shown} of {len(shares)} answers"
+        return Verdict(False, "not_shown", f"{evidence}; {by_controls.evidence}")
+
+    def _judge_controls(self, answers: Sequence[Answered]) -> Verdict:
         passed = self.control_results(answers)
         if not passed:
             return Verdict(True, "untested", "met no control")
@@ -361,8 +379,8 @@ class Task(ABC):
         rows: Sequence[Row],  # noqa: ARG002
         *,
         kept: Collection[str],  # noqa: ARG002
-    ) -> dict[str, str]:
-        """Return further files of results: name -> text.
+    ) -> dict[str, str | Sequence[Section]]:
+        """Return further files of results: name -> text, or sections, which the page of the campaign shows too.
 
         Args:
             answers: of all workers.
@@ -384,9 +402,10 @@ class Task(ABC):
         return min(max(round(share * units), self.enough_controls()), units) if share else 0
 
     def unit(self, material: Material, *items: Item, is_control: bool = False, qualifies: bool = False) -> Unit:
-        """Return a unit whose id depends on its items and the campaign's secret."""
+        """Return a unit whose id depends on its items and the campaign's secret; the page asks for `min_shown`."""
+        items = tuple(replace(item, shown={**item.shown, "min_shown": self.min_shown}) for item in items)
         content = [(item.item, item.video_id, dict(item.shown), dict(item.facts)) for item in items]
-        return Unit(material.name("unit", json.dumps(content, sort_keys=True)), tuple(items), is_control, qualifies)
+        return Unit(material.name("unit", json.dumps(content, sort_keys=True)), items, is_control, qualifies)
 
 
 def chance_of(right: int, chances: Sequence[float]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -208,5 +209,6 @@ def _read_stage_table(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 def _is_called(name: str, row: Row) -> bool:
     """Return whether a row is that of the video of a name."""
-    file = PurePosixPath(row.get("file") or "")
-    return name in {row.get("source_id"), row.get("url"), str(file), file.name, file.stem} - {"", None}
+    file = PurePosixPath(unicodedata.normalize("NFC", row.get("file") or ""))
+    names = {row.get("source_id"), row.get("url"), str(file), file.name, file.stem} - {"", None}
+    return unicodedata.normalize("NFC", name) in names

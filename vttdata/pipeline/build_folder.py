@@ -13,8 +13,9 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar, overload
+from unicodedata import normalize
 
 import pyarrow as pa
 
@@ -153,6 +154,7 @@ class Build:
     withdrawn: int = 0
     raised_version: str = ""
     _files: dict[str, str] = field(default_factory=dict, init=False)
+    _withdrawn_names: set[str] = field(default_factory=set, init=False)
     _unnoted: deque[Callable[[], object]] = field(default_factory=deque, init=False)
 
     @property
@@ -296,12 +298,18 @@ class Build:
         for item in items:
             if self.tombstones.cover_record(item):
                 self.withdrawn += 1
+                name = normalize("NFC", getattr(item, "file", None) or getattr(item, "locator", None) or "")
+                self._withdrawn_names |= {name, PurePosixPath(name).name, PurePosixPath(name).stem}
                 continue
             if isinstance(item, Candidate) and isinstance(stage, Stage):
                 self.files[stage.item_id(item)] = without_secrets(item.locator)
             elif isinstance(item, Source):
                 self.files[item.source_id] = item.file if item.stored == "listed" else item.url or item.file
             yield item
+
+    def is_withdrawn(self, name: str) -> bool:
+        """Return whether a name that is that of no source is one of what was withdrawn and left out."""
+        return normalize("NFC", name) in self._withdrawn_names or self.tombstones.mention(name)
 
     def _files_of_clips(self, clips: Iterable[object]) -> dict[str, str]:
         return {clip.video_id: self._files.get(clip.source_id, "") for clip in clips if isinstance(clip, Clip)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -33,8 +35,8 @@ def recipes() -> dict[str, Path]:
     return discover(folder("recipes"), "recipes", ".yaml")
 
 
-def recipe_file(reference: str) -> RecipeFile:
-    """Return the recipe that is known by a name, else the one at a path.
+def recipe_file(reference: str, builds: Iterable[str] = ()) -> RecipeFile:
+    """Return the recipe that is known by a name, else the one at a path; an error may suggest one of some builds.
 
     Raises:
         VttdataError: when there is neither.
@@ -43,6 +45,8 @@ def recipe_file(reference: str) -> RecipeFile:
     if reference in known:
         return RecipeFile(known[reference], reference)
     if not Path(reference).is_file():
+        if near := difflib.get_close_matches(reference, list(builds), n=1):
+            raise VttdataError(f"No recipe '{reference}': no such file or build; did you mean your build '{near[0]}'?")
         options = list_choices(reference, sorted(known))
         raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
     return RecipeFile(Path(reference))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from vttdata.files.results import Section
+from vttdata.files.table_formats import counted
 from vttdata.people.addresses import is_url
 from vttdata.people.campaign import Campaign
 from vttdata.people.results import published_answers
@@ -24,18 +26,22 @@ from vttdata.report.sections import Example, render_examples, render_sections
 _ITEMS_SHOWN, _ANSWERS_SHOWN, _BINS = 24, 20, 30
 
 
-def campaign_page(campaign: Campaign, store: Store) -> str:
-    """Return the page of a campaign, in which workers have their hashed names; videos that are there give frames."""
+def campaign_page(campaign: Campaign, store: Store, results: Sequence[Section] = ()) -> str:
+    """Return the page of a campaign, in which workers have their hashed names; videos that are there give frames.
+
+    It begins with the sections of `vttdata.people.results.CampaignResults`.
+    """
     state = make_report(campaign, store, hash_names=True)
     answers = published_answers(campaign, store)
     failed = sum(not row["keep"] for row in state["workers"])
     progress = plots.stacked_bars(
         {"judgments": [state["collected"], state["wanted"] - state["collected"]]},
         ["collected", "missing"],
-        caption=f"Judgments, {state['judgments']:,} for each of {state['units']:,} units",
+        caption=f"Judgments, {state['judgments']:,} for each of {counted(state['units'], 'unit')}",
         heading="number of",
     )
-    sections = [PageSection("progress", "Progress", progress)]
+    of_results = [section for section in results if section.title != "Workers"]
+    sections = [*render_sections(of_results), PageSection("progress", "Progress", progress)]
     if answers:
         sections += [
             *render_sections(report_sections(state)),
@@ -55,7 +61,8 @@ def campaign_page(campaign: Campaign, store: Store) -> str:
     if not answers:
         alerts.append(("warn", "Nobody has answered yet: there are no workers, times and items to show."))
     elif state["complete"] < state["units"]:
-        alerts.append(("warn", f"{state['units'] - state['complete']:,} units lack judgments."))
+        lacking = state["units"] - state["complete"]
+        alerts.append(("warn", f"{counted(lacking, 'unit')} {'lacks' if lacking == 1 else 'lack'} judgments."))
     else:
         alerts.append(("good", "Every unit has its judgments."))
     return render_page(campaign.title, sections, kicker=f"Campaign: {state['task']}", tiles=tiles, alerts=alerts)
@@ -107,5 +114,6 @@ def _items_section(campaign: Campaign, answers: list[Answered]) -> PageSection:
 def _format_answer(answer: Mapping[str, Any]) -> str:
     return "; ".join(
         f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-        for name, value in answer.items()
+        for name, given in answer.items()
+        for name, value in (given.items() if isinstance(given, dict) else [(name, given)])
     )

@@ -42,7 +42,7 @@ PAGE_FOLDER = FolderKind(
 _TEXT_BUDGET = 500_000
 _PICTURE_BUDGET = 1_000_000
 _MAX_CAPTIONS = 200
-_COLUMNS = ("video_id", "source_id", "start", "end", "category", "video", "sha256", "captions")
+_COLUMNS = ("video_id", "source_id", "start", "end", "category", "video", "sha256", "captions", "file")
 # Columns of all clips, by which the page selects and sorts them.
 _INDEX = np.dtype([("split", "<i2"), ("category", "<i2"), ("seconds", "<f4"), ("captions", "<u2"), ("words", "<u2")])
 _MOST = 65_535
@@ -162,6 +162,7 @@ def write_clips(report: ReportInput, folder: Path, pictures: PictureFolder) -> t
                         texts[:_MAX_CAPTIONS],
                         [round(shot.start, 3) for shot in shots if start < shot.start < end],
                         row.get("video") or "",
+                        row.get("file") or "",
                     ],
                     pictures.folder / name if name else None,
                 )
@@ -187,7 +188,8 @@ def _read_batches(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
 class _ClipPages:
     """Collects clips in order and writes them in files of `CHUNK`.
 
-    Rows of the files are lists: id, source, split, category, start, end, picture, captions, times of shots, video.
+    Rows of the files are lists: id, source, split, category, start, end, picture, captions, times of shots, video,
+    file of the source.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -155,7 +155,11 @@ def check_column_names(mapping: Iterable[str], columns: Collection[str]) -> None
 
 
 def read_caption_table(
-    path: Path, mapping: Mapping[str, str] | None = None, columns: Sequence[str] = COLUMNS, *, any_table: bool = False
+    path: Path,
+    mapping: Mapping[str, str | Sequence[str]] | None = None,
+    columns: Sequence[str] = COLUMNS,
+    *,
+    any_table: bool = False,
 ) -> Iterator[RawCaption]:
     """Yield the captions of a table, as of `vttdata.files.tables.read_table`, in the order of its rows.
 
@@ -167,10 +171,11 @@ def read_caption_table(
             that is not a number, a start without an end.
     """
     mapping = mapping or {}
+    called = {name: column if isinstance(column, str) else " or ".join(column) for name, column in mapping.items()}
     videos = tuple(name for name in ("video_id", "source") if name in columns)
     known = Columns(columns, (("caption",), videos), ("start", "end"), mapping, any_table)
     for line, cells in read_table(path, known):
-        yield _parse_row(f"{path}:{line}", line, cells, videos, mapping)
+        yield _parse_row(f"{path}:{line}", line, cells, videos, called)
 
 
 def _parse_row(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
@@ -23,7 +23,7 @@ _AMBIGUOUS = "\0"
 _ROUNDING = 1e-9
 
 
-UnmatchedReason = Literal["unknown_clip", "rejected_source", "rejected_clip", "outside_clips", "ambiguous"]
+UnmatchedReason = Literal["unknown_clip", "withdrawn", "rejected_source", "rejected_clip", "outside_clips", "ambiguous"]
 
 
 class Loss(NamedTuple):
@@ -42,7 +42,7 @@ class Loss(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedCaption:
-    """Caption that fits no clip, or more than one. `detail` names its line."""
+    """Caption that fits no clip, or more than one. `detail` names its line, and no video that was withdrawn."""
 
     reason: UnmatchedReason
     detail: str
@@ -63,7 +63,7 @@ class CaptionMatcher:
 
     Captions may name sources without clips, and `copies`: sources left out because their files equal that of the source
     with the id beside them. Their ids and names stand for that source. Captions of `losses` are
-    told why they have no clip.
+    told why they have no clip, and so are those of names that `is_withdrawn` knows.
     """
 
     def __init__(
@@ -72,8 +72,10 @@ class CaptionMatcher:
         sources: Iterable[Source],
         copies: Iterable[tuple[Source, str]] = (),
         losses: Iterable[Loss] = (),
+        is_withdrawn: Callable[[str], bool] = lambda _: False,
         follow: float | None = None,
     ) -> None:
+        self._is_withdrawn = is_withdrawn
         self._follow = follow
         self._clips: dict[str, list[Clip]] = defaultdict(list)
         self._sources: dict[str, str] = {}
@@ -111,15 +113,20 @@ class CaptionMatcher:
         spellings = (name, name.replace("\\", "/").removeprefix("./"), without_secrets(name))
         source_id = next((self._sources[spelling] for spelling in spellings if spelling in self._sources), None)
         if source_id is None:
-            clip_id = find_video_id(raw.video_id or "", self._losses)
-            if clip_id is not None:
-                detail = f"line {raw.line}: clip {clip_id} {self._losses[clip_id].why}"
-                return UnmatchedCaption("rejected_clip", detail, raw)
-            name = raw.video_id or name
-            return UnmatchedCaption("unknown_clip", f"line {raw.line}: there is no clip or source '{name}'", raw)
+            return self._explain_unknown(raw)
         if source_id == _AMBIGUOUS:
             return UnmatchedCaption("ambiguous", f"line {raw.line}: several sources are called '{name}'", raw)
         return self._match_in_source(source_id, raw)
+
+    def _explain_unknown(self, raw: RawCaption) -> UnmatchedCaption:
+        if any(map(self._is_withdrawn, filter(None, (raw.video_id, raw.source)))):
+            return UnmatchedCaption("withdrawn", f"line {raw.line}: its video was withdrawn", raw)
+        clip_id = find_video_id(raw.video_id or "", self._losses)
+        if clip_id is not None:
+            detail = f"line {raw.line}: clip {clip_id} {self._losses[clip_id].why}"
+            return UnmatchedCaption("rejected_clip", detail, raw)
+        name = raw.video_id or unicodedata.normalize("NFC", raw.source or "")
+        return UnmatchedCaption("unknown_clip", f"line {raw.line}: there is no clip or source '{name}'", raw)
 
     def _follow_clip(self, source_id: str, start: float, end: float, raw: RawCaption) -> str | UnmatchedCaption:
         shares = []
@@ -166,11 +173,12 @@ def match_captions(
     sources: Iterable[Source],
     copies: Iterable[tuple[Source, str]] = (),
     losses: Iterable[Loss] = (),
+    is_withdrawn: Callable[[str], bool] = lambda _: False,
     follow: float | None = None,
 ) -> tuple[dict[str, list[RawCaption]], list[UnmatchedCaption]]:
     """Return the captions of each clip, in the order of clips, by the rule of `CaptionMatcher`, and unmatched ones."""
     clips = list(clips)
-    matcher = CaptionMatcher(clips, sources, copies, losses, follow)
+    matcher = CaptionMatcher(clips, sources, copies, losses, is_withdrawn, follow)
     by_clip: dict[str, list[RawCaption]] = {clip.video_id: [] for clip in clips}
     unmatched: list[UnmatchedCaption] = []
     for raw in raws:

@@ -45,6 +45,28 @@ def test_campaign_and_its_exported_manifest_give_the_same_plan(
     assert plans[0].startswith("6 HITs; ")
 
 
+def test_workers_of_small_hits_are_judged_by_the_pairs_that_these_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Eight videos have at most eight pairs a HIT, and good workers find a degraded caption worse by 40 points."""
+    assert main([*MAKE, *inputs(tmp_path, 8), "--out", str(tmp_path / "campaign")]) == 0
+    assert "workers are judged from 8 pairs on" in capsys.readouterr().err
+    export = ["people", "export", str(tmp_path / "campaign"), "--format", "csv", "--out", str(tmp_path / "hits")]
+    assert main(export) == 0
+    campaigns = [str(tmp_path / "campaign")], [str(tmp_path / "hits" / "manifest.csv")]
+    for arguments in (*campaigns, ["--systems", "3", "--videos", "8"]):
+        capsys.readouterr()
+        command = ["people", "plan", *arguments, "--hits", "8", "--gap", "40", "--seeds", "5", "--bad", "0"]
+        assert main(command) == 0, capsys.readouterr().err
+        row = capsys.readouterr().out.splitlines()[-1].split()
+        assert float(row[2]) > 0.5
+        assert float(row[-1]) < 0.35
+    assert main(["people", "plan", "--systems", "3", "--videos", "4"]) == 2
+    error = capsys.readouterr().err
+    assert "at least 5 are needed" in error
+    assert "--set" not in error
+
+
 def test_items_give_intervals_hours_and_cost(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["people", "plan", "--items", "100", "--judgments", "4,16", "--sd", "2", "--seconds", "36"]
     assert main([*command, "--controls", "0", "--hourly", "10"]) == 0

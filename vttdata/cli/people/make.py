@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -66,7 +66,7 @@ from vttdata.people.tasks import TASKS
     show_default="folders among the inputs",
 )
 @option("--captions INPUT", "Human captions: a dataset or a table, for controls and to be rated.", type=DATASET)
-@columns_option("the tables that have it")
+@columns_option("the tables that have it", several=True)
 @option(
     "--set KEY=VALUE",
     "Setting of the task or the campaign, such as judgments=5, the workers for each unit; may be repeated.",
@@ -82,7 +82,7 @@ def command(
     replace: bool,
     videos: str | None,
     captions: str | None,
-    columns: dict[str, str],
+    columns: dict[str, list[str]],
     settings: tuple[str, ...],
     workers: str | None,
     seed: int,
@@ -95,6 +95,7 @@ def command(
     from vttdata.cli.people.invite import split_names
     from vttdata.compose.input_captions import read_input
     from vttdata.dataset.manifest import read_dataset_manifest
+    from vttdata.files.table_formats import counted
     from vttdata.load.local_builds import dataset_in
     from vttdata.load.output_folder import check_output
     from vttdata.people.campaign import make_campaign
@@ -105,6 +106,7 @@ def command(
     address = videos if videos is not None and "{video_id}" in videos else None
     check_output(out, {"tables"}, replace=replace)
     names = split_names(workers or "")
+    _check_columns(columns, [Path(name) for name in (*inputs, captions) if name and Path(name).is_file()])
     splits = read_input(captions, columns, any_table=True).splits if captions is not None else []
     human = [caption for split in splits for caption in split.captions if caption.author == "human"]
     source_of = {video: source for split in splits for video, source in split.source_of.items()}
@@ -142,9 +144,9 @@ def command(
     controls = sum(unit.is_control for unit in campaign.units.values())
     items = {len(unit.items) for unit in campaign.units.values()}
     print(
-        f"{len(campaign.units) - controls:,} units of {'-'.join(map(str, sorted({min(items), max(items)})))} items by "
-        f"{campaign.settings.judgments} workers each, {controls:,} units that are controls, {len(campaign.videos):,} "
-        "videos"
+        f"{counted(len(campaign.units) - controls, 'unit')} of {'-'.join(map(str, sorted({min(items), max(items)})))} "
+        f"{'item' if max(items) == 1 else 'items'} by {counted(campaign.settings.judgments, 'worker')} each, "
+        f"{counted(controls, 'control')}, {counted(len(campaign.videos), 'video')}"
     )
     quoted = shlex.quote(str(out))
     print(
@@ -152,3 +154,18 @@ def command(
         f"export {quoted}' writes it for a crowd platform"
     )
     return DONE
+
+
+def _check_columns(columns: Mapping[str, Sequence[str]], tables: Sequence[Path]) -> None:
+    """Raise VttdataError if a column is named that none of some tables has, as far as that can be told."""
+    from vttdata.files.tables import fold_name, read_table
+
+    headers: set[str] = set()
+    for path in tables if columns else ():
+        if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
+            return
+        with contextlib.suppress(VttdataError):
+            headers.update(map(fold_name, next((row for _, row in read_table(path)), ())))
+    missing = [column for named in columns.values() for column in named if fold_name(column) not in headers]
+    if missing and headers:
+        raise VttdataError(f"--columns: none of the tables has a column '{missing[0][:80]}'.")

@@ -200,25 +200,30 @@ def _print_power(
     fee: float,
 ) -> None:
     from vttdata.files.results import format_cell
+    from vttdata.files.table_formats import counted
     from vttdata.people.answers.manifest import read_manifest
     from vttdata.people.campaign import read_campaign
-    from vttdata.people.scoring.power import placeholder_hits, power
+    from vttdata.people.scoring.power import placeholder_hits, power, reliability_by
 
     if price is None and fee:
         raise VttdataError("--fee is a share of the price of a HIT; name it by --price.")
     if campaign is None:
         if systems * videos > MAX_CAPTIONS:
             raise VttdataError(f"--systems and --videos: at most {MAX_CAPTIONS:,} captions can be planned for.")
-        manifest = placeholder_hits(systems, videos)
+        manifest, settings = placeholder_hits(systems, videos), None
+    elif campaign.is_dir():
+        asked = read_campaign(campaign)
+        manifest, settings = asked.manifest(), asked.task.settings.reliability
     else:
-        manifest = read_campaign(campaign).manifest() if campaign.is_dir() else read_manifest(campaign)
+        manifest, settings = read_manifest(campaign), None
+    settings = settings or reliability_by(manifest)
     number = len(manifest)
     answered = hits or [max(number // 2, 1), number, 2 * number, 4 * number]
-    print(f"{number:,} HITs; {bad:.0%} of workers are bad; {seeds} seeds\n")
+    print(f"{counted(number, 'HIT')}; {bad:.0%} of workers are bad; {seeds} seeds\n")
     head = ("hits", "gap", "power", "false", "caught", "lost", *(("cost",) if price is not None else ()))
     print("".join(f"{name:>9}" for name in head))
     for gap, count in itertools.product(gaps, answered):
-        estimate = power(manifest, count, gap, bad=bad, seeds=seeds)
+        estimate = power(manifest, count, gap, bad=bad, seeds=seeds, settings=settings)
         shares = (estimate.power, estimate.false, estimate.caught, estimate.lost)
         # Each row is printed as soon as it is known, since all of them may take minutes.
         cost = "" if price is None else f"{count * price * (1 + fee):>9,.2f}"

@@ -123,7 +123,7 @@ def command(
 def _score_campaign(folder: Path, *files: Path, out: Path, keep_all: bool, options: Mapping[str, Any]) -> None:
     from vttdata.people.answers.campaign_answers import add_answers
     from vttdata.people.campaign import CAMPAIGN, read_campaign
-    from vttdata.people.results import result_files
+    from vttdata.people.results import campaign_results
     from vttdata.people.store import Store
 
     if (out / CAMPAIGN).exists():
@@ -139,11 +139,11 @@ def _score_campaign(folder: Path, *files: Path, out: Path, keep_all: bool, optio
         if files:
             store.detach()
             findings = add_answers(campaign, store, files)
-        written = result_files(campaign, store, keep_all=keep_all, findings=findings)
+        written, ranking = campaign_results(campaign, store, keep_all=keep_all, findings=findings)
         try:
             from vttdata.report.campaign_report import campaign_page
 
-            written["report.html"] = campaign_page(campaign, store)
+            written["report.html"] = campaign_page(campaign, store, ranking)
         except ModuleNotFoundError as error:
             print(f"vttdata: report.html is left out: pip install 'vttdata[build]' ({error})", file=sys.stderr)
     write_files(out, written)

@@ -18,6 +18,7 @@ from vttdata.cli.terminal import print_result
 def command(folder: Path, as_json: bool) -> int:
     """Print the progress of a campaign, the quality of its workers, and their agreement."""
     from vttdata.files.results import Section
+    from vttdata.files.table_formats import counted
     from vttdata.people.campaign import read_campaign
     from vttdata.people.service import make_report, report_sections
     from vttdata.people.store import Store
@@ -27,8 +28,9 @@ def command(folder: Path, as_json: bool) -> int:
         report = make_report(campaign, store)
     seconds = "" if report["seconds"] is None else f", median {report['seconds']:.1f} s"
     head = [
-        f"{report['title']} ({report['task']}): {report['complete']:,} of {report['units']:,} units complete",
-        f"{report['collected']:,} of {report['wanted']:,} judgments; {report['answers']:,} answers{seconds}",
+        f"{report['title']} ({report['task']}): {report['complete']:,} of {counted(report['units'], 'unit')} complete",
+        f"{report['collected']:,} of {counted(report['wanted'], 'judgment')}; "
+        f"{counted(report['answers'], 'answer')}{seconds}",
     ]
     print_result(report, [Section("", head), *report_sections(report)], as_json=as_json)
     return DONE

@@ -6,11 +6,13 @@ the order of the input.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
 from vttdata.errors import VttdataError
-from vttdata.people.hits.caption_selection import Selection, choose_controls
+from vttdata.people.hits.caption_selection import Selection, TooFewCaptionsError, choose_controls
 from vttdata.people.hits.hit_records import NOTES, HitPlan, HitSettings
 from vttdata.people.hits.layout import lay_out_hits
 from vttdata.records import Caption
@@ -20,6 +22,12 @@ GENERATOR = "hits-2"
 """Name of this way of making HITs, which changes whenever the same input would give other HITs."""
 
 _MAX_NAME = 200
+
+
+# Fewest pairs of a degraded and an original caption of a smaller HIT. With 5, a paired t-test at .05 takes .054 of
+# random workers for reliable, and .995 of diligent, .88 of biased and .62 of noisy ones; with 4, .97, .76 and .50
+# (behaviours of `vttdata.people.scoring.simulation`).
+_FEWEST_PAIRS = 5
 
 
 def make_hits(
@@ -81,16 +89,32 @@ def make_hits(
     return HitPlan(hits, settings, seed, {kind: tuple(sorted(notes[kind])) for kind in NOTES if notes.get(kind)})
 
 
-def count_controls(
+def make_smaller_hits(
     systems: Mapping[str, Mapping[str, str]],
     human: Iterable[Caption],
-    source_of: Mapping[str, str] | None = None,
+    source_of: Mapping[str, str],
+    settings: HitSettings,
     *,
     seed: int = 0,
-) -> int:
-    """Return how many videos of systems have a human caption that can be degraded; arguments as for `make_hits`."""
+) -> HitPlan:
+    """Make the largest HITs that are smaller than those of some settings; arguments and errors as for `make_hits`."""
+    human = list(human)
     videos = sorted({video for texts in systems.values() for video in texts})
-    return len(choose_controls(_distinct(human), source_of or {}, videos, seed)[0])
+    pairs = min(settings.degraded, len(choose_controls(_distinct(human), source_of, videos, seed)[0]))
+    if pairs < _FEWEST_PAIRS:
+        raise VttdataError(
+            f"{pairs} videos have a human caption that can be degraded, and at least {_FEWEST_PAIRS} are needed to "
+            "tell workers who look from those who click at random; more videos and human captions are needed."
+        )
+    captions = sum(map(len, systems.values()))
+    for system in range(min(settings.system, captions), 0, -1):
+        repeat = max(system * settings.repeat // settings.system, 1)
+        smaller = dataclasses.replace(
+            settings, system=system, human=pairs, degraded=pairs, repeat=repeat, min_pairs=pairs
+        )
+        with contextlib.suppress(TooFewCaptionsError):
+            return make_hits(systems, human, source_of, smaller, seed=seed)
+    raise VttdataError("No HIT can be made without showing a text twice about a video.")
 
 
 def _distinct(human: Iterable[Caption]) -> list[Caption]:

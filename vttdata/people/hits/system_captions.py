@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from vttdata.errors import VttdataError
@@ -14,7 +14,7 @@ COLUMNS = ("video_id", "image_id", "caption", "system")
 
 
 def read_systems(
-    files: Iterable[Path], columns: Mapping[str, str] | None = None, known: Container[str] = ()
+    files: Iterable[Path], columns: Mapping[str, str | Sequence[str]] | None = None, known: Container[str] = ()
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Read captions of systems.
 
@@ -23,7 +23,7 @@ def read_systems(
 
     Args:
         files: CSV, TSV or JSON.
-        columns: name of a column -> its name in the files that have it.
+        columns: name of a column -> its name, or its names, in the files that have it.
         known: ids of videos, which the files may write as names of video files.
 
     Returns:

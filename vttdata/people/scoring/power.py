@@ -8,12 +8,13 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vttdata.errors import VttdataError
 from vttdata.people.answers.manifest import Manifest
+from vttdata.people.hits.caption_selection import TooFewCaptionsError
 from vttdata.people.hits.hit_records import HitSettings
-from vttdata.people.hits.make import make_hits
+from vttdata.people.hits.make import make_hits, make_smaller_hits
 from vttdata.people.scoring.scores import caption_scores, standardise
 from vttdata.people.scoring.significance import significance
 from vttdata.people.scoring.simulation import Behaviour, simulate
@@ -50,7 +51,7 @@ class Power:
 
 
 def placeholder_hits(systems: int, videos: int, settings: HitSettings | None = None, *, seed: int = 0) -> Manifest:
-    """Make HITs of placeholder captions of a number of systems and videos.
+    """Make HITs of placeholder captions of a number of systems and videos, without settings as a campaign's are made.
 
     Raises:
         VttdataError: if there are fewer captions or videos than one HIT needs.
@@ -58,7 +59,19 @@ def placeholder_hits(systems: int, videos: int, settings: HitSettings | None = N
     system_names, video_ids = [f"system{n + 1}" for n in range(systems)], [f"video{n + 1}" for n in range(videos)]
     captions = {name: {video: f"{name} on {video}" for video in video_ids} for name in system_names}
     human = [Caption(video, 0, f"a person says this of {video} here") for video in video_ids]
-    return make_hits(captions, human, settings=settings, seed=seed).manifest()
+    try:
+        return make_hits(captions, human, settings=settings, seed=seed).manifest()
+    except TooFewCaptionsError:
+        if settings is not None:
+            raise
+    return make_smaller_hits(captions, human, {}, HitSettings(), seed=seed).manifest()
+
+
+def reliability_by(manifest: Manifest) -> ReliabilitySettings:
+    """Return the conditions under which workers are judged by one of some HITs, which may have few pairs."""
+    default = ReliabilitySettings()
+    pairs = min(sum(item.kind == "degraded" for item in items.values()) for items in manifest.values())
+    return replace(default, min_pairs=max(min(pairs, default.min_pairs), 1))
 
 
 def crowd(number: int, bad: float, kinds: tuple[Behaviour, ...] = BAD) -> dict[str, Behaviour]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.files.results import Result, ResultTable, Section
-from vttdata.files.table_formats import as_csv
+from vttdata.files.table_formats import as_csv, counted
 from vttdata.people.answers.intake import Results
 from vttdata.people.answers.manifest import Manifest, read_manifest
 from vttdata.people.answers.read import read_results
@@ -23,7 +23,7 @@ from vttdata.people.scoring.scores import (
     system_intervals,
     system_scores,
 )
-from vttdata.people.scoring.significance import Significance, significance
+from vttdata.people.scoring.significance import FEW_VIDEOS, Significance, significance
 from vttdata.people.scoring.significance_svg import significance_svg
 from vttdata.people.scoring.tables import caption_table, findings_table, significance_table, system_table, worker_table
 from vttdata.people.scoring.workers import VERDICTS, ReliabilitySettings, WorkerReport, judge_workers, reliable_only
@@ -70,17 +70,21 @@ class Summary(Result):
     def sections(self) -> Iterator[Section]:
         """Yield the verdicts on workers, the systems, their tests, and findings."""
         verdicts = Counter(report.verdict for report in self.workers)
-        counted = [f"{verdict}: {verdicts[verdict]} ({VERDICTS[verdict]})" for verdict in VERDICTS if verdicts[verdict]]
+        counts = [f"{verdict}: {verdicts[verdict]} ({VERDICTS[verdict]})" for verdict in VERDICTS if verdicts[verdict]]
         workers = [row[:_REPORT_WORKER_COLUMNS] for row in worker_table(self.workers)]
         sentences = []
         if self.left_out:
             sentences = [f"Not standardised, since all their scores are the same: {', '.join(self.left_out)}."]
-        yield Section("Workers", sentences, counted, ResultTable.of_rows(workers))
+        yield Section("Workers", sentences, counts, ResultTable.of_rows(workers))
         yield Section("Systems", table=ResultTable.of_rows(system_table(self.systems, self.intervals, self.tested)))
         sentence = (
-            f"p-values of the row's system being better than the column's; below {self.tested.alpha:g} it is a win."
+            f"p-values of the row's system being better than the column's; below {self.tested.alpha:g} it is a win. "
+            "Each is of a single comparison and not corrected for their number."
         )
-        yield Section("Significance", [sentence], table=ResultTable.of_rows(significance_table(self.tested)))
+        sentences, least = [sentence], min(score.captions for score in self.systems)
+        if least < FEW_VIDEOS:
+            sentences.append(f"{counted(least, 'caption')} of a system are few: others may rank the systems otherwise.")
+        yield Section("Significance", sentences, table=ResultTable.of_rows(significance_table(self.tested)))
         if self.findings:
             yield Section("Findings in the results", table=ResultTable.of_rows(findings_table(self.findings)))
 

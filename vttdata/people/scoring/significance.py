@@ -1,16 +1,22 @@
-"""Test which systems are significantly better than which: pairwise rank-sum tests, clusters and ranges of ranks."""
+"""Test which systems are significantly better than which: pairwise tests, clusters and ranges of ranks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from vttdata.people.scoring.scores import system_scores
+from vttdata.files.results import Interval
+from vttdata.people.scoring.scores import group_by_system, system_scores
 from vttdata.records import CaptionScore
-from vttdata.statistics.hypothesis_tests import rank_sum_p_values
+from vttdata.statistics.bootstrap import resample_scores
+from vttdata.statistics.hypothesis_tests import holm, rank_sum_p_values
+from vttdata.statistics.randomisation import randomise_systems
+from vttdata.statistics.scores import ColumnScores, ScoredRows
 
 Over = Literal["all", "shared"]
 """Captions on which two systems are compared: ``all`` captions of both (Graham et al., PLOS ONE 2018), or those of the
@@ -83,3 +89,47 @@ def significance(scores: Iterable[CaptionScore], *, alpha: float = 0.05, over: O
                 x, y = np.array(list(first.values())), np.array(list(second.values()))
                 p[row, column], p[column, row] = rank_sum_p_values(x, y)
     return Significance(systems, tuple(tuple(map(float, line)) for line in p), alpha)
+
+
+FEW_VIDEOS = 100
+"""Videos below which a ranking of systems says so."""
+
+
+class RatedDifference(NamedTuple):
+    """Mean difference of two systems, `ahead` in the ranking and `behind`, over the videos of which both were rated.
+
+    The interval is of bootstrap draws of videos, and `p` of paired randomisation of videos, two-sided; `p_holm` is
+    corrected for the number of pairs of systems.
+    """
+
+    ahead: str
+    behind: str
+    videos: int
+    difference: Interval
+    p: float
+    p_holm: float
+
+
+def system_differences(scores: Iterable[CaptionScore], *, seed: int = 0) -> list[RatedDifference]:
+    """Compare every two systems by their captions' raw scores of the same videos, in the order of the ranking."""
+    scores = list(scores)
+    by_system = {
+        system: {score.video_id: score.raw for score in of_system}
+        for system, of_system in group_by_system(scores).items()
+    }
+    found: dict[str, RatedDifference] = {}
+    for ahead, behind in combinations([score.system for score in system_scores(scores)], 2):
+        videos = sorted(by_system[ahead].keys() & by_system[behind].keys())
+        if not videos:
+            continue
+        each = np.arange(len(videos))
+        first, second = (np.array([by_system[name][video] for video in videos]) for name in (ahead, behind))
+        rows, ours, theirs = (
+            {"": ScoredRows(ColumnScores.from_means(values), each)} for values in (first - second, first, second)
+        )
+        resampled = resample_scores(rows, len(videos), seed=seed)[""]
+        p = randomise_systems(ours, theirs, len(videos), seed=seed)[""]
+        difference = Interval(resampled.score, *resampled.interval())
+        found[f"{len(found)}"] = RatedDifference(ahead, behind, len(videos), difference, p, math.nan)
+    corrected = holm({name: one.p for name, one in found.items()})
+    return [one._replace(p_holm=corrected[name]) for name, one in found.items()]

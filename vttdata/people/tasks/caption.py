@@ -21,6 +21,7 @@ from annotated_types import Gt, Le
 
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import escape_formula
+from vttdata.files.results import Section
 from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.ids import find_video_id
@@ -40,7 +41,6 @@ from vttdata.people.task import (
     Unit,
     Verdict,
     chance_of,
-    saw_enough,
 )
 from vttdata.settings import Count, PositiveCount, Ratio, Seconds, Strict
 from vttdata.text.captions import clean_text
@@ -182,7 +182,7 @@ class CaptionTask(Task):
             references.setdefault(caption.video_id, []).append(clean_text(caption.caption))
         clips = material.with_videos(video_ids(material))
         ours = self.settings
-        shown = {"min_words": ours.min_words, "max_words": ours.max_words, "min_shown": ours.min_shown}
+        shown = {"min_words": ours.min_words, "max_words": ours.max_words}
         shown |= {"facets": [facet.partition(":")[0] for facet in _FACETS]} if ours.facets else {}
         units = []
         for video_id in sorted(clips, key=lambda name: material.draw_in_secret("order", name).random()):
@@ -201,8 +201,7 @@ class CaptionTask(Task):
             )
             material.notes.append(Note("no_questions", meaning, tuple(sorted(clips))))
         for item in asked:
-            shown = dict(item.shown) | {"min_shown": ours.min_shown}
-            units.append(self.unit(material, replace(item, shown=shown), is_control=True, qualifies=True))
+            units.append(self.unit(material, item, is_control=True, qualifies=True))
         written = [unit.items[0] for unit in units if unit.is_control and not unit.qualifies]
         # A worker meets questions first, or where there are none before, whatever controls there are.
         self._relax(material, asked if asked and ours.qualification else [*asked, *written])
@@ -283,22 +282,13 @@ class CaptionTask(Task):
         return not known.isdisjoint(_words(answer["caption"]))
 
     def verdict(self, answers: Sequence[Answered]) -> Verdict:
-        """Judge a worker by the time of captions and by what was shown, then by controls; see the settings."""
-        ours = self.settings
-        by_controls = super().verdict(answers)
-        failed = []
+        """Judge a worker by the time of captions, then as other tasks do; see the settings."""
+        verdict, least = super().verdict(answers), self.settings.min_seconds
         seconds = _caption_seconds(answers)
-        if seconds and median(seconds) < ours.min_seconds:
-            evidence = f"median {median(seconds):.1f} s a caption, of at least {ours.min_seconds:g} s"
-            failed.append(Verdict(False, "too_fast", evidence))
-        shares = [entry.observed.shown for entry in answers if entry.observed is not None]
-        if not saw_enough(shares, ours.min_shown):
-            shown = sum(share >= ours.min_shown for share in shares)
-            evidence = f"{ours.min_shown:.0%} of the clip were shown for {shown} of {len(shares)} answers"
-            failed.append(Verdict(False, "not_shown", evidence))
-        if not failed:
-            return by_controls
-        return failed[0]._replace(evidence="; ".join(verdict.evidence for verdict in (*failed, by_controls)))
+        if seconds and median(seconds) < least:
+            evidence = f"median {median(seconds):.1f} s a caption, of at least {least:g} s; {verdict.evidence}"
+            return Verdict(False, "too_fast", evidence)
+        return verdict
 
     def flags(self, answers: Sequence[Answered]) -> list[tuple[str, str]]:
         """Flag workers who pasted most captions, or whose text came in fewer changes than it has words."""
@@ -344,7 +334,7 @@ class CaptionTask(Task):
         rows: Sequence[Row],
         *,
         kept: Collection[str],  # noqa: ARG002
-    ) -> dict[str, str]:
+    ) -> dict[str, str | Sequence[Section]]:
         """Return the captions as `vttdata build` reads them."""
         names = ("video_id", "caption", "annotator", *(("language",) if self.settings.language else ()))
         return {"captions.csv": as_csv([list(names), *([row[name] for name in names] for row in rows)])}

@@ -9,6 +9,7 @@ from statistics import median_low
 from typing import Any, ClassVar, TypeGuard
 
 from vttdata.errors import VttdataError
+from vttdata.files.results import Section
 from vttdata.files.table_formats import as_csv
 from vttdata.ids import clip_id
 from vttdata.media import ClipSettings, choose_clips, detect_shots
@@ -202,7 +203,7 @@ class ChooseTask(Task):
         rows: Sequence[Row],  # noqa: ARG002
         *,
         kept: Collection[str],
-    ) -> dict[str, str]:
+    ) -> dict[str, str | Sequence[Section]]:
         """Return the clips that most workers take, as the recipe `own-list` reads them."""
         decisions: dict[tuple[str, int], list[Answered]] = {}
         for entry in answers:

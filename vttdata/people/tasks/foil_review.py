@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from vttdata.errors import VttdataError
 from vttdata.export.reader import DatasetReader
+from vttdata.files.results import Section
 from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.load.lookup import find_dataset
@@ -50,12 +51,15 @@ class FoilReviewSettings(Strict):
         controls: share of true captions among the sentences, which are present by construction.
         pass_mark: least share of controls that are found present, or another name for something there.
         min_controls: controls from which on a worker is judged.
+        min_shown: least share of a video's length that must have been shown, 0..1; the page asks for it, and at least
+            half of a worker's answers must have it.
     """
 
     sample: Count = 0
     controls: Ratio = 0.1
     pass_mark: Ratio = 0.7
     min_controls: Count = 3
+    min_shown: Ratio = 0.5
 
 
 class FoilTask(Task):
@@ -147,7 +151,7 @@ class FoilTask(Task):
         rows: Sequence[Row],
         *,
         kept: Collection[str],  # noqa: ARG002
-    ) -> dict[str, str]:
+    ) -> dict[str, str | Sequence[Section]]:
         """Return the verdict of the majority on each foil, and whether two of three accept it, as VALSE asks."""
         votes: dict[str, list[str]] = {}
         for row in rows:
@@ -163,12 +167,12 @@ class FoilTask(Task):
         return {"foils.csv": as_csv(table)}
 
 
-def _read_foils(reference: str, columns: Mapping[str, str]) -> Iterator[Row]:
+def _read_foils(reference: str, columns: Mapping[str, str | Sequence[str]]) -> Iterator[Row]:
     """Yield the foils of a table or of a dataset."""
     path = Path(reference)
     if path.suffix and path.is_file():
         required = tuple((name,) for name in _FIELDS[:4])
-        for line, row in read_table(path, Columns(_FIELDS, required, (), columns)):
+        for line, row in read_table(path, Columns(_FIELDS, required, (), columns, any_table=True)):
             if not all(isinstance(row.get(name), str) and row[name].strip() for name in _FIELDS[:4]):
                 raise VttdataError(f"{path}:{line}: a foil needs a foil_id, a video_id, a caption and a foil.")
             yield row

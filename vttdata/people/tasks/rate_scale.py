@@ -10,11 +10,12 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le
 
-from vttdata.files.results import ResultTable, Section, format_markdown
-from vttdata.files.table_formats import as_csv
+from vttdata.files.results import ResultColumn, ResultTable, Section
+from vttdata.files.table_formats import as_csv, counted
 from vttdata.generate.prefilter import STOP_WORDS
 from vttdata.people.hits.system_captions import read_systems
 from vttdata.people.scoring.scores import system_intervals, system_scores
+from vttdata.people.scoring.significance import FEW_VIDEOS, RatedDifference, system_differences
 from vttdata.people.task import (
     Answered,
     AnswerError,
@@ -54,6 +55,8 @@ class ScaleSettings(Strict):
         controls: share of captions, added to the others, that belong to a video of another source.
         pass_mark: least share of controls rated below the middle of the scale, by the first criterion.
         min_controls: controls from which on a worker is judged.
+        min_shown: least share of a video's length that must have been shown, 0..1; the page asks for it, and at least
+            half of a worker's answers must have it.
     """
 
     lowest: Count = 1
@@ -65,6 +68,7 @@ class ScaleSettings(Strict):
     controls: Ratio = 0.1
     pass_mark: Ratio = 0.7
     min_controls: Count = 3
+    min_shown: Ratio = 0.5
 
     def __post_init__(self) -> None:
         if self.highest <= self.lowest:
@@ -232,35 +236,85 @@ class ScaleTask(Task):
         rows: Sequence[Row],
         *,
         kept: Collection[str],  # noqa: ARG002
-    ) -> dict[str, str]:
+    ) -> dict[str, str | Sequence[Section]]:
         """Return the ratings by each criterion as `vttdata metric test` reads them, and the ranking of systems."""
         names = list(self.settings.questions)
-        ranked = [SYSTEMS, *(line for name in names for line in rank_systems(rows, name))]
+        scores = {name: mean_ratings(rows, name) for name in names}
+        ranked = [SYSTEMS, *(line for name in names for line in rank_systems(scores[name], name))]
         sentence = "Mean of the captions' mean ratings, with 95 % intervals over captions."
-        section = Section("Systems, best first", [sentence], table=ResultTable.of_rows(ranked))
-        return {"systems.csv": as_csv(ranked), "ranking.md": format_markdown([section], depth=1)} | {
-            f"ratings{f'-{name}' if len(names) > 1 else ''}.csv": ratings_csv(
-                [row for row in rows if row["criterion"] == name], self.settings.human
-            )
-            for name in names
-        }
+        compared = [(name, one) for name in names for one in system_differences(scores[name])]
+        # A page for a narrow screen calls each row by its first cell.
+        first = 0 if len(names) > 1 else 1
+        table = ResultTable.of_rows([row[first:] for row in ranked])
+        sections = [Section("Systems, best first", [sentence], table=table)]
+        if compared:
+            sections.append(_differences_section(compared, first))
+        files: dict[str, str | Sequence[Section]] = {"systems.csv": as_csv(ranked), "ranking.md": sections}
+        for name in names:
+            of_criterion = [row for row in rows if row["criterion"] == name]
+            ending = f"-{name}" if len(names) > 1 else ""
+            files[f"ratings{ending}.csv"] = ratings_csv(of_criterion, self.settings.human)
+        return files
 
 
-def rank_systems(rows: Iterable[Row], criterion: str) -> list[list[object]]:
-    """Return a row of `SYSTEMS` for each system, the one with the highest mean rating by a criterion first."""
+def mean_ratings(rows: Iterable[Row], criterion: str) -> list[CaptionScore]:
+    """Return the mean rating of each system's caption of each video by a criterion."""
     ratings: dict[tuple[str, str], list[int]] = {}
     for row in rows:
         if row["criterion"] == criterion:
             ratings.setdefault((row["video_id"], row["system"]), []).append(row["score"])
-    scores = [
+    return [
         CaptionScore(video, system, raw=(mean := sum(values) / len(values)), z=mean, assessments=len(values))
         for (video, system), values in ratings.items()
     ]
+
+
+def rank_systems(scores: Sequence[CaptionScore], criterion: str) -> list[list[object]]:
+    """Return a row of `SYSTEMS` for each system, the one with the highest mean rating by a criterion first."""
     intervals = system_intervals(scores)
     return [
         [criterion, score.system, score.raw, *intervals[score.system], score.captions, score.assessments]
         for score in system_scores(scores)
     ]
+
+
+def _differences_section(compared: Sequence[tuple[str, RatedDifference]], first: int) -> Section:
+    """Return the section on the differences of systems, with a sentence on each for a paper.
+
+    The column of criteria is left out where `first` is 1, since there is only one.
+    """
+    pairs = len({(one.ahead, one.behind) for _, one in compared})
+    sentences = [
+        "Differences over the videos of which both systems were rated, with 95 % intervals from bootstrap draws of "
+        "videos; p of paired randomisation of videos, two-sided, corrected by Holm's method for "
+        f"{counted(pairs, 'comparison')}."
+    ]
+    videos = min(one.videos for _, one in compared)
+    if videos < FEW_VIDEOS:
+        wide = max(compared, key=lambda entry: entry[1].difference.high - entry[1].difference.low)[1].difference
+        sentences.append(
+            f"{counted(videos, 'video')} are few: differences below about {(wide.high - wide.low) / 2:.2f} are not "
+            "told from chance."
+        )
+    lines = [
+        f"{one.ahead} is rated {one.difference.score:.3f} higher than {one.behind}"
+        f"{'' if first else f' by {name}'} on {counted(one.videos, 'video')} (95 % interval {one.difference.low:.3f} "
+        f"to {one.difference.high:.3f}, p = {one.p_holm:.4f})."
+        for name, one in compared
+    ]
+    columns = (
+        "criterion",
+        "system",
+        "lower system",
+        "difference",
+        "videos",
+        ResultColumn("p", 4),
+        ResultColumn("p (Holm)", 4),
+    )
+    table = [[name, one.ahead, one.behind, one.difference, one.videos, one.p, one.p_holm] for name, one in compared]
+    return Section(
+        "Differences of systems", sentences, lines, ResultTable(columns[first:], [row[first:] for row in table])
+    )
 
 
 def _telling_words(text: str) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Ge, Gt, Lt
 
 from vttdata.errors import VttdataError
+from vttdata.files.results import Section
+from vttdata.files.table_formats import counted
 from vttdata.people.answers.intake import Results
 from vttdata.people.hits.caption_selection import TooFewCaptionsError
 from vttdata.people.hits.hit_records import (
@@ -23,7 +24,7 @@ from vttdata.people.hits.hit_records import (
     HitPlan,
     HitSettings,
 )
-from vttdata.people.hits.make import count_controls, make_hits
+from vttdata.people.hits.make import make_hits, make_smaller_hits
 from vttdata.people.hits.system_captions import COLUMNS, read_systems
 from vttdata.people.hits.write import plan_notes
 from vttdata.people.scoring.score_hits import summarise
@@ -48,10 +49,6 @@ from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.statistics.hypothesis_tests import PairedTest
 from vttdata.text.captions import INPUT_COLUMNS, check_column_names
 
-# Fewest pairs of a degraded and an original caption of a smaller HIT. With 5, a paired t-test at .05 takes .054 of
-# random workers for reliable, and .995 of diligent, .88 of biased and .62 of noisy ones; with 4, .97, .76 and .50
-# (behaviours of `vttdata.people.scoring.simulation`).
-_FEWEST_PAIRS = 5
 _COMPOSITION = ("system", "human", "degraded", "repeat", "min_pairs")
 
 
@@ -170,28 +167,20 @@ class SliderTask(Task):
         except TooFewCaptionsError:
             if any(getattr(self.settings, name) != getattr(default, name) for name in _COMPOSITION):
                 raise
-        pairs = min(default.degraded, count_controls(systems, material.human, material.source_of, seed=seed))
-        if pairs < _FEWEST_PAIRS:
-            raise VttdataError(
-                f"{pairs} videos have a human caption that can be degraded, and at least {_FEWEST_PAIRS} are needed to "
-                "tell workers who look from those who click at random; name more human captions with --captions."
-            )
-        captions = sum(map(len, systems.values()))
-        for system in range(min(default.system, captions), 0, -1):
-            repeat = max(system * default.repeat // default.system, 1)
-            sizes = {"system": system, "human": pairs, "degraded": pairs, "repeat": repeat, "min_pairs": pairs}
-            self.settings = dataclasses.replace(self.settings, **sizes)
-            with contextlib.suppress(TooFewCaptionsError):
-                plan = make_hits(systems, material.human, material.source_of, self._hit_settings(), seed=seed)
-                meaning = (
-                    f"captions of systems, fewer than the {default.system} of a HIT and their controls take: HITs have "
-                    f"{system} captions of systems, {pairs} human and {pairs} degraded ones and {repeat} repeats, and "
-                    f"workers are judged from {pairs} pairs on"
-                )
-                names = sorted(f"{name}/{video}" for name, texts in systems.items() for video in texts)
-                material.notes.append(Note("small_hits", meaning, tuple(names)))
-                return plan
-        raise VttdataError("No HIT can be made without showing a text twice about a video.")
+        try:
+            plan = make_smaller_hits(systems, material.human, material.source_of, self._hit_settings(), seed=seed)
+        except ValueError as error:
+            raise VttdataError(str(error)) from error
+        made = plan.settings
+        self.settings = dataclasses.replace(self.settings, **{name: getattr(made, name) for name in _COMPOSITION})
+        meaning = (
+            f"captions of systems, fewer than the {default.system} of a HIT and their controls take: HITs have "
+            f"{made.system} captions of systems, {made.human} human and {made.degraded} degraded ones and "
+            f"{counted(made.repeat, 'repeat')}, and workers are judged from {made.min_pairs} pairs on"
+        )
+        names = sorted(f"{name}/{video}" for name, texts in systems.items() for video in texts)
+        material.notes.append(Note("small_hits", meaning, tuple(names)))
+        return plan
 
     def _hit_settings(self) -> HitSettings:
         ours = self.settings
@@ -253,10 +242,10 @@ class SliderTask(Task):
 
     def further_files(
         self, answers: Sequence[Answered], rows: Sequence[Row], *, kept: Collection[str]
-    ) -> dict[str, str]:
+    ) -> dict[str, str | Sequence[Section]]:
         """Return the ratings as `vttdata metric test` reads them, and the ranking of systems."""
         ranked = [row for row in rows if row["kind"] in ("system", "human")]
-        files = {"ratings.csv": ratings_csv(ranked, "human")}
+        files: dict[str, str | Sequence[Section]] = {"ratings.csv": ratings_csv(ranked, "human")}
         try:
             summary = summarise(
                 Results(tuple(_judgments(answers)), {}),
@@ -266,10 +255,11 @@ class SliderTask(Task):
                 seed=self.settings.seed,
             )
         except VttdataError as error:
-            return files | {"ranking.md": f"{error}\n"}
+            return files | {"ranking.md": [Section("Systems", [str(error)])]}
         tables = summary.files()
-        names = {"report.md": "ranking.md", "workers.csv": "reliability.csv"}
-        return files | {names.get(name, name): text for name, text in tables.items() if name != "findings.csv"}
+        tables["reliability.csv"] = tables.pop("workers.csv")
+        of_campaign = {name: text for name, text in tables.items() if name not in ("findings.csv", "report.md")}
+        return files | of_campaign | {"ranking.md": list(summary.sections())}
 
 
 def _facts(entry: HitItem) -> Row:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from vttdata.errors import VttdataError
+from vttdata.files.results import Section
 from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.people.scoring.relevance import is_relevant
@@ -36,12 +37,15 @@ class RelevanceSettings(Strict):
         captions: captions beside each video.
         pass_mark: least share of right answers about the captions of controls.
         min_controls: captions of controls from which on a worker is judged.
+        min_shown: least share of a video's length that must have been shown, 0..1; the page asks for it, and at least
+            half of a worker's answers must have it.
     """
 
     videos: PositiveCount = 6
     captions: PositiveCount = 10
     pass_mark: Ratio = 0.7
     min_controls: Count = 10
+    min_shown: Ratio = 0.5
 
 
 class RelevanceTask(Task):
@@ -103,11 +107,12 @@ class RelevanceTask(Task):
     def _read(
         self,
         path: Path,
-        columns: Mapping[str, str],
+        columns: Mapping[str, str | Sequence[str]],
         pairs: dict[str, dict[str, str]],
         controls: dict[str, dict[str, tuple[str, str]]],
     ) -> None:
-        for line, row in read_table(path, Columns(_COLUMNS, tuple((name,) for name in _COLUMNS[:3]), (), columns)):
+        required = tuple((name,) for name in _COLUMNS[:3])
+        for line, row in read_table(path, Columns(_COLUMNS, required, (), columns, any_table=True)):
             cells = (row.get(column) for column in _COLUMNS[:3])
             texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
             expected = row.get("expected")
@@ -199,7 +204,7 @@ class RelevanceTask(Task):
         rows: Sequence[Row],
         *,
         kept: Collection[str],  # noqa: ARG002
-    ) -> dict[str, str]:
+    ) -> dict[str, str | Sequence[Section]]:
         """Return the pairs with their votes, and their relevance as `vttdata evaluate --relevance` reads it."""
         votes: dict[tuple[str, str], list[bool]] = {}
         for row in rows:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import typing
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vttdata.dataset.tombstones import WITHDRAWN
 from vttdata.errors import VttdataError
 from vttdata.files.addresses import hide_secrets
 from vttdata.generate import DegradeSettings, Donors, degrade_captions
@@ -53,17 +54,18 @@ def group_raw_captions(
     sources: Iterable[Source],
     copies: Iterable[tuple[Source, str]] = (),
     losses: Iterable[Loss] = (),
+    is_withdrawn: Callable[[str], bool] = lambda _: False,
 ) -> Iterator[RawClipCaptions]:
     """Yield the captions of each clip, in this order, then those that are generic or fit no clip.
 
-    `file` is the table that has them, named in errors; for `copies` and `losses` see `CaptionMatcher`.
+    `file` is the table that has them, named in errors; for `copies` and what follows see `CaptionMatcher`.
 
     Raises:
         VttdataError: when none of the captions fits any of the clips.
     """
     if settings.pseudonyms is not None:
         raws = pseudonymise(raws, read_salt(Path(settings.pseudonyms)))
-    by_clip, unmatched = match_captions(raws, clips, sources, copies, losses, settings.follow)
+    by_clip, unmatched = match_captions(raws, clips, sources, copies, losses, is_withdrawn, settings.follow)
     if unmatched and not any(by_clip.values()):
         first = hide_secrets(unmatched[0].detail)
         example = next(iter(by_clip), None)
@@ -84,7 +86,7 @@ def group_raw_captions(
     yield from rejected
     for caption in unmatched:
         # A caption may name its video by an address.
-        name = hide_secrets(caption.raw.video_id or caption.raw.source or "")
+        name = hide_secrets(caption.raw.video_id or caption.raw.source or "") if caption.reason != WITHDRAWN else ""
         yield RawClipCaptions(name, (caption.raw,), caption.reason, hide_secrets(caption.detail))
 
 

@@ -7,7 +7,7 @@
   const STEP = matchMedia("(max-width: 500px)").matches ? 12 : 24;
   const MAX_CHUNKS = 40;
   const byId = (name) => document.getElementById(name);
-  const [ID, SOURCE, SPLIT, CATEGORY, START, END, PICTURE, CAPTIONS, SHOTS, VIDEO] = Array(10).keys();
+  const [ID, SOURCE, SPLIT, CATEGORY, START, END, PICTURE, CAPTIONS, SHOTS, VIDEO, FILE] = Array(11).keys();
   const isWhole = data.rows.length === data.total;
   const chunks = new Map();
   const waiting = new Map();
@@ -88,6 +88,7 @@
       { type: "button", className: "clip" },
       picture,
       element("b", { textContent: row[ID], dir: "auto" }),
+      ...(row[FILE] ? [element("small", { textContent: row[FILE], dir: "auto" })] : []),
       element("small", { textContent: [row[SPLIT], row[CATEGORY], seconds(row), data.captions ? `${row[CAPTIONS].length} captions` : ""].filter(Boolean).join(" · ") }),
       ...row[CAPTIONS].slice(0, row[PICTURE] ? 1 : 3).map((text) => element("span", { textContent: text, className: "caption", dir: "auto" })),
     );
@@ -137,7 +138,7 @@
           for (const number of numbers) {
             if (mine !== run) return;
             const row = await getRow(number);
-            const text = [row[ID], row[SOURCE], ...row[CAPTIONS]].join("\n").toLowerCase();
+            const text = [row[ID], row[SOURCE], row[FILE], ...row[CAPTIONS]].join("\n").toLowerCase();
             if (words.every((word) => text.includes(word))) matching.push(number);
             if (number % data.chunk === 0) status.textContent = `${format(matching.length)} found in ${format(number)} of ${format(total)} …`;
           }
@@ -174,7 +175,7 @@
     }
     const body = byId("clip-view-body");
     const facts = [
-      ["source", row[SOURCE]], ["split", row[SPLIT]], ["category", row[CATEGORY]],
+      ["source", row[SOURCE]], ["file", row[FILE]], ["split", row[SPLIT]], ["category", row[CATEGORY]],
       ["span", row[START] === null ? "" : `${row[START].toFixed(2)} to ${row[END].toFixed(2)} s (${seconds(row)})`], ["video", row[VIDEO]],
     ].filter(([, value]) => value);
     const list = element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", { textContent: name }), element("dd", { textContent: value, dir: "auto" })]));
