@@ -51,8 +51,11 @@ def contents(text: str, folder: Path, caption: str = "Contents") -> str:
 def add_contents(_app: Sphinx, page: str, source: list[str]) -> None:
     """Add the reference to its page, and tables of contents: of all manuals by section, and of the audits."""
     if page == "docs/api":
+        # The function `vttdata.evaluate` has the name of its package, which has a section of its own.
         source[0] += "".join(
-            f"\n## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n```\n" for name in public_packages()
+            f"\n## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n   :exclude-members: "
+            f"{', '.join(each.rpartition('.')[2] for each in public_packages() if each.startswith(name + '.'))}\n```\n"
+            for name in public_packages()
         )
     elif page == "README":
         source[0] += contents("[](docs/README.md)", ROOT)
