@@ -53,8 +53,8 @@ def add_contents(_app: Sphinx, page: str, source: list[str]) -> None:
     if page == "docs/api":
         # The function `vttdata.evaluate` has the name of its package, which has a section of its own.
         source[0] += "".join(
-            f"\n## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n   :exclude-members: "
-            f"{', '.join(each.rpartition('.')[2] for each in public_packages() if each.startswith(name + '.'))}\n```\n"
+            f"\n## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n"
+            f"{'   :exclude-members: evaluate' if name == 'vttdata' else ''}\n```\n"
             for name in public_packages()
         )
     elif page == "README":
